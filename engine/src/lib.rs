@@ -1,0 +1,4 @@
+//! A backgammon engine: rules, networks trained by self-play alone, and the choice of plays.
+
+pub mod board;
+pub mod rules;

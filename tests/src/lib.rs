@@ -1,0 +1,1 @@
+//! Golden data, whole programs and real peers.

@@ -1,0 +1,2 @@
+//! zar-train
+fn main(){}
