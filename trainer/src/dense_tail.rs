@@ -5,10 +5,10 @@
 //! activation, …, linear layer, sigmoid. [`DenseTail::step`] trains these layers and hands back the gradient of its
 //! input, from which the first layer learns.
 //!
-//! Equal calls give bit-equal results on the CPU: burn draws no random numbers here and runs on the calling thread.
+//! On one kind of CPU equal calls give bit-equal results: burn draws no random numbers here and computes on the
+//! calling thread. (Its matrix kernels are chosen by what the CPU offers; a GPU gives no such promise.)
 
 use std::fmt;
-use std::str::FromStr;
 
 use burn::module::{Module, Param, ParamId};
 use burn::optim::{Adam, AdamConfig, AdamState, AdaptiveMomentumState, Optimizer};
@@ -16,90 +16,15 @@ use burn::store::ModuleRecord;
 use burn::tensor::activation::{log_sigmoid, relu, sigmoid};
 use burn::tensor::module::linear;
 use burn::tensor::{Bytes, Device, Gradients, Tensor, TensorData};
+use zar::net::Activation;
 
-/// What a hidden unit makes of its weighted sum `x`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Activation {
-    /// `max(x, 0)`.
-    Relu,
-    /// `min(max(x, 0), 1)`.
-    ClippedRelu,
-}
+use crate::device::DeviceChoice;
 
-impl Activation {
-    fn apply(self, x: Tensor<2>) -> Tensor<2> {
-        match self {
-            Self::Relu => relu(x),
-            Self::ClippedRelu => relu(x).clamp_max(1.0),
-        }
-    }
-}
-
-/// Where burn computes: the CPU, or a GPU backend that this program was built with.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum DeviceChoice {
-    /// burn's pure-Rust `flex` backend, on the calling thread.
-    #[default]
-    Cpu,
-    /// The best GPU that wgpu finds (Vulkan, Metal, DirectX).
-    #[cfg(feature = "wgpu")]
-    Wgpu,
-    /// The first CUDA device.
-    #[cfg(feature = "cuda")]
-    Cuda,
-}
-
-/// Why a device name was refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum DeviceError {
-    /// No such device.
-    #[error("unknown device {0:?}; expected cpu, wgpu or cuda")]
-    Unknown(String),
-    /// A device that exists, but that this program was built without.
-    #[error("device {0} is not compiled in; build with --features {0}")]
-    NotCompiledIn(&'static str),
-}
-
-impl FromStr for DeviceChoice {
-    type Err = DeviceError;
-
-    fn from_str(name: &str) -> Result<Self, DeviceError> {
-        match name {
-            "cpu" => Ok(Self::Cpu),
-            #[cfg(feature = "wgpu")]
-            "wgpu" => Ok(Self::Wgpu),
-            #[cfg(not(feature = "wgpu"))]
-            "wgpu" => Err(DeviceError::NotCompiledIn("wgpu")),
-            #[cfg(feature = "cuda")]
-            "cuda" => Ok(Self::Cuda),
-            #[cfg(not(feature = "cuda"))]
-            "cuda" => Err(DeviceError::NotCompiledIn("cuda")),
-            _ => Err(DeviceError::Unknown(name.to_owned())),
-        }
-    }
-}
-
-impl fmt::Display for DeviceChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Cpu => "cpu",
-            #[cfg(feature = "wgpu")]
-            Self::Wgpu => "wgpu",
-            #[cfg(feature = "cuda")]
-            Self::Cuda => "cuda",
-        })
-    }
-}
-
-impl From<DeviceChoice> for Device {
-    fn from(choice: DeviceChoice) -> Self {
-        match choice {
-            DeviceChoice::Cpu => Self::flex(),
-            #[cfg(feature = "wgpu")]
-            DeviceChoice::Wgpu => Self::wgpu(Default::default()),
-            #[cfg(feature = "cuda")]
-            DeviceChoice::Cuda => Self::cuda(0),
-        }
+/// The activation in burn. `clamp(0, 1)` would say the same of a clipped one at several times the cost of its gradient.
+fn activate(activation: Activation, x: Tensor<2>) -> Tensor<2> {
+    match activation {
+        Activation::Relu => relu(x),
+        Activation::ClippedRelu => relu(x).clamp_max(1.0),
     }
 }
 
@@ -141,13 +66,7 @@ pub enum TailError {
         /// The length that fits.
         expected: usize,
     },
-    /// A batch without samples has no mean loss.
-    #[error("a training step on an empty batch")]
-    EmptyBatch,
-    /// Adam's step size must be a finite number, 0 or above.
-    #[error("learning rate {0} is not a finite number, 0 or above")]
-    LearningRate(f64),
-    /// Training blew up, or was fed infinities; the weights were left as before the step.
+    /// Training blew up; the weights stay as before this step.
     #[error("the loss is {0}")]
     Diverged(f32),
     /// Bytes that [`DenseTail::to_bytes`] did not write, or wrote for other widths.
@@ -267,18 +186,12 @@ impl DenseTail {
     ///
     /// # Errors
     ///
-    /// [`TailError::Length`], [`TailError::EmptyBatch`] or [`TailError::LearningRate`] for arguments that make no
-    /// sense; [`TailError::Diverged`] for a loss that is no finite number. The weights are then as before.
+    /// [`TailError::Length`] for slices that do not match or hold no sample, [`TailError::Diverged`] for a loss that
+    /// is no finite number. The weights are then as before.
     pub fn step(&mut self, hidden: &[f32], targets: &[f32], learning_rate: f64) -> Result<Step, TailError> {
         let (hidden, batch) = self.batch(hidden)?;
-        let outputs = self.outputs();
-        check_length("targets", targets.len(), batch * outputs)?;
-        if batch == 0 {
-            return Err(TailError::EmptyBatch);
-        }
-        if !(learning_rate.is_finite() && learning_rate >= 0.0) {
-            return Err(TailError::LearningRate(learning_rate));
-        }
+        let outputs = self.widths[self.layers.len()];
+        check_length("targets", targets.len(), batch.max(1) * outputs)?;
 
         let hidden = hidden.autodiff().require_grad();
         let leaves: Vec<_> = self.layers.iter().map(|l| (l.weight.leaf(), l.bias.leaf())).collect();
@@ -385,15 +298,147 @@ impl DenseTail {
         Ok((Tensor::from_data(data, &self.device), batch))
     }
 
-    fn outputs(&self) -> usize {
-        self.widths[self.widths.len() - 1]
-    }
-
     fn logits(&self, hidden: Tensor<2>, layers: impl Iterator<Item = (Tensor<2>, Tensor<1>)>) -> Tensor<2> {
-        layers.fold(hidden, |x, (weight, bias)| linear(self.activation.apply(x), weight, Some(bias)))
+        layers.fold(hidden, |x, (weight, bias)| linear(activate(self.activation, x), weight, Some(bias)))
     }
 }
 
 fn check_length(what: &'static str, got: usize, expected: usize) -> Result<(), TailError> {
     if got == expected { Ok(()) } else { Err(TailError::Length { what, got, expected }) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const WIDTHS: [usize; 4] = [7, 6, 4, 5];
+    const BATCH: usize = 9;
+
+    /// Numbers in -1..1, the same every time.
+    fn numbers(mut state: u64, count: usize) -> Vec<f32> {
+        let next = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 40) as f32 / (1 << 23) as f32 - 1.0
+        };
+        std::iter::repeat_with(next).take(count).collect()
+    }
+
+    fn layers() -> Vec<DenseWeights> {
+        let layer = |w: &[usize]| DenseWeights {
+            inputs: w[0],
+            outputs: w[1],
+            weight: numbers(w[0] as u64, w[0] * w[1]),
+            bias: numbers(100, w[1]),
+        };
+        WIDTHS.windows(2).map(layer).collect()
+    }
+
+    fn tail(activation: Activation) -> DenseTail {
+        DenseTail::new(&layers(), activation, DeviceChoice::Cpu).unwrap()
+    }
+
+    /// Pre-activations, some above 1 so that clipping shows, and targets.
+    fn batch() -> (Vec<f32>, Vec<f32>) {
+        let hidden = numbers(7, BATCH * WIDTHS[0]).iter().map(|x| 2.0 * x).collect();
+        (hidden, numbers(8, BATCH * 5).iter().map(|x| 0.5 + 0.5 * x).collect())
+    }
+
+    fn probabilities_by_hand(activation: Activation, hidden: &[f32]) -> Vec<f64> {
+        let top = if activation == Activation::ClippedRelu { 1.0 } else { f64::INFINITY };
+        let layer = |x: Vec<f64>, l: &DenseWeights| -> Vec<f64> {
+            let dot = |row: &[f32]| row.iter().zip(&x).map(|(w, x)| f64::from(*w) * x.clamp(0.0, top)).sum::<f64>();
+            l.weight.chunks(l.inputs).zip(&l.bias).map(|(row, bias)| dot(row) + f64::from(*bias)).collect()
+        };
+        let sample = |x: &[f32]| layers().iter().fold(x.iter().map(|&x| x.into()).collect(), layer);
+        hidden.chunks(WIDTHS[0]).flat_map(sample).map(|x| 1.0 / (1.0 + (-x).exp())).collect()
+    }
+
+    fn loss_by_hand(activation: Activation, hidden: &[f32], targets: &[f32]) -> f64 {
+        let entropy = |(p, &t): (f64, &f32)| -f64::from(t) * p.ln() - f64::from(1.0 - t) * (1.0 - p).ln();
+        probabilities_by_hand(activation, hidden).into_iter().zip(targets).map(entropy).sum::<f64>() / BATCH as f64
+    }
+
+    fn assert_near(got: f32, expected: f64) {
+        assert!((f64::from(got) - expected).abs() < 1e-5, "{got} is not {expected}");
+    }
+
+    #[test]
+    fn probabilities_loss_and_gradient_agree_with_the_formulas() {
+        let (hidden, targets) = batch();
+        for activation in [Activation::Relu, Activation::ClippedRelu] {
+            let mut tail = tail(activation);
+            let expected = probabilities_by_hand(activation, &hidden);
+            tail.forward(&hidden).unwrap().into_iter().zip(expected).for_each(|(got, p)| assert_near(got, p));
+            let step = tail.step(&hidden, &targets, 0.0).unwrap();
+            assert_near(step.loss, loss_by_hand(activation, &hidden, &targets));
+            for (i, &got) in step.hidden_gradient.iter().enumerate() {
+                let (mut up, mut down) = (hidden.clone(), hidden.clone());
+                (up[i], down[i]) = (hidden[i] + 1e-4, hidden[i] - 1e-4);
+                let rise = loss_by_hand(activation, &up, &targets) - loss_by_hand(activation, &down, &targets);
+                assert_near(got, rise / f64::from(up[i] - down[i]));
+            }
+        }
+    }
+
+    #[test]
+    fn adam_moves_a_weight_by_the_rate_at_first_and_the_loss_falls() {
+        let (hidden, targets) = batch();
+        let mut tail = tail(Activation::Relu);
+        let first = tail.step(&hidden, &targets, 1e-2).unwrap().loss;
+        for (after, before) in tail.weights().unwrap()[2].bias.iter().zip(&layers()[2].bias) {
+            assert_near((after - before).abs(), 1e-2);
+        }
+        let last = (0..300).map(|_| tail.step(&hidden, &targets, 1e-2).unwrap().loss).last();
+        assert!(last < Some(0.8 * first), "{first} {last:?}");
+    }
+
+    #[test]
+    fn a_resumed_run_equals_an_uninterrupted_one() {
+        let (hidden, targets) = batch();
+        let run = |mut tail: DenseTail, steps| {
+            (0..steps).for_each(|_| drop(tail.step(&hidden, &targets, 1e-2).unwrap()));
+            tail
+        };
+        let straight = run(tail(Activation::ClippedRelu), 10);
+        for before in [0, 5] {
+            let saved = run(tail(Activation::ClippedRelu), before).to_bytes().unwrap();
+            let loaded = DenseTail::from_bytes(&saved, &WIDTHS, Activation::ClippedRelu, DeviceChoice::Cpu).unwrap();
+            let resumed = run(loaded, 10 - before);
+            assert_eq!(resumed.weights().unwrap(), straight.weights().unwrap());
+            assert_eq!(resumed.to_bytes().unwrap(), straight.to_bytes().unwrap());
+        }
+    }
+
+    #[test]
+    fn damaged_bytes_and_other_widths_are_refused() {
+        let saved = tail(Activation::Relu).to_bytes().unwrap();
+        let refused = |bytes: &[u8], widths: &[usize]| {
+            let loaded = DenseTail::from_bytes(bytes, widths, Activation::Relu, DeviceChoice::Cpu);
+            matches!(loaded, Err(TailError::Corrupt(_)))
+        };
+        assert!(!refused(&saved, &WIDTHS));
+        for at in 0..saved.len() {
+            let mut flipped = saved.clone();
+            flipped[at] ^= 1 << (at % 8);
+            assert!(refused(&saved[..at], &WIDTHS) && refused(&flipped, &WIDTHS), "byte {at}");
+        }
+        for widths in [&[7, 6, 5][..], &[7, 6, 4, 6], &[7, 6, 4, 5, 5]] {
+            assert!(refused(&saved, widths), "{widths:?}");
+        }
+    }
+
+    #[test]
+    fn senseless_arguments_are_refused_and_change_nothing() {
+        let (hidden, targets) = batch();
+        let mut tail = tail(Activation::Relu);
+        let wrong = |what, got, expected| Err(TailError::Length { what, got, expected });
+        assert_eq!(tail.step(&hidden[1..], &targets, 0.1), wrong("hidden", 62, 56));
+        assert_eq!(tail.step(&hidden, &targets[1..], 0.1), wrong("targets", 44, 45));
+        assert_eq!(tail.step(&[], &[], 0.1), wrong("targets", 0, 5));
+        assert!(matches!(tail.step(&[f32::MAX; 63], &targets, 0.1), Err(TailError::Diverged(_))));
+        assert_eq!(tail.weights().unwrap(), layers());
+        assert_eq!(tail.forward(&[]), Ok(vec![]));
+        let gap = DenseTail::new(&[layers()[0].clone(), layers()[2].clone()], Activation::Relu, DeviceChoice::Cpu);
+        assert_eq!(gap.err(), Some(TailError::Widths(vec![7, 6, 5])));
+    }
 }

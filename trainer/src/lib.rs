@@ -1,1 +1,13 @@
-//! The trainer.
+//! Training of zar's networks by self-play, and the measures of their strength.
+
+pub mod checkpoint;
+pub mod config;
+pub mod dense_tail;
+pub mod device;
+pub mod learner;
+pub mod metrics;
+pub mod run;
+pub mod score;
+pub mod seeds;
+pub mod self_play;
+pub mod sparse_layer;

@@ -8,10 +8,9 @@ use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-use super::{BAR, CHECKERS, Position, PositionError};
+use super::{BAR, CHECKERS, Position, PositionError, base64};
 
 const LENGTH: usize = 14;
-const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /// Why a text is not a Position ID.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -36,64 +35,15 @@ pub enum PositionIdError {
     Position(#[from] PositionError),
 }
 
-/// Decodes base 64 without padding into `N` bytes; the spare bits of the last character must be zero.
-pub(super) fn decode_base64<const N: usize>(text: &str) -> Result<[u8; N], Base64Fault> {
-    let expected = (N * 8).div_ceil(6);
-    let length = text.chars().count();
-    if length != expected {
-        return Err(Base64Fault::Length(length));
-    }
-    let mut bytes = [0u8; N];
-    let (mut buffer, mut bits, mut next) = (0u32, 0, 0);
-    for character in text.chars() {
-        let value = ALPHABET.iter().position(|&c| char::from(c) == character);
-        let value = value.ok_or(Base64Fault::Character(character))?;
-        buffer = buffer << 6 | value as u32;
-        bits += 6;
-        if bits >= 8 && next < N {
-            bits -= 8;
-            bytes[next] = (buffer >> bits) as u8;
-            next += 1;
-            buffer &= (1 << bits) - 1;
-        }
-    }
-    if buffer != 0 { Err(Base64Fault::SpareBits) } else { Ok(bytes) }
-}
-
-/// Why [`decode_base64`] refused a text.
-pub(super) enum Base64Fault {
-    Length(usize),
-    Character(char),
-    SpareBits,
-}
-
-/// Encodes bytes as base 64 without padding.
-pub(super) fn encode_base64(bytes: &[u8]) -> String {
-    let mut text = String::with_capacity((bytes.len() * 8).div_ceil(6));
-    let (mut buffer, mut bits) = (0u32, 0);
-    for &byte in bytes {
-        buffer = buffer << 8 | u32::from(byte);
-        bits += 8;
-        while bits >= 6 {
-            bits -= 6;
-            text.push(char::from(ALPHABET[(buffer >> bits & 63) as usize]));
-        }
-    }
-    if bits > 0 {
-        text.push(char::from(ALPHABET[(buffer << (6 - bits) & 63) as usize]));
-    }
-    text
-}
-
 impl FromStr for Position {
     type Err = PositionIdError;
 
     /// Reads a Position ID.
     fn from_str(text: &str) -> Result<Position, PositionIdError> {
-        let bytes: [u8; 10] = decode_base64(text).map_err(|fault| match fault {
-            Base64Fault::Length(length) => PositionIdError::Length(length),
-            Base64Fault::Character(character) => PositionIdError::Character(character),
-            Base64Fault::SpareBits => PositionIdError::TrailingBits,
+        let bytes: [u8; 10] = base64::decode(text).map_err(|fault| match fault {
+            base64::Fault::Length(length) => PositionIdError::Length(length),
+            base64::Fault::Character(character) => PositionIdError::Character(character),
+            base64::Fault::SpareBits(_) => PositionIdError::TrailingBits,
         })?;
         let mut bits = (0..80).map(|i| bytes[i / 8] >> (i % 8) & 1 == 1);
         let mut sides = [[0u32; BAR + 1]; 2];
@@ -147,7 +97,7 @@ impl fmt::Display for Position {
             }
             bit += 1;
         }
-        let text = encode_base64(&bytes);
+        let text = base64::encode(&bytes);
         debug_assert_eq!(text.len(), LENGTH);
         f.pad(&text)
     }

@@ -1,0 +1,24 @@
+//! Who may turn the doubling cube next.
+
+/// Where the doubling cube stands, seen by the player on roll.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum CubeOwner {
+    /// In the middle: either player may double.
+    #[default]
+    Centered,
+    /// On the side of the player on roll.
+    Player,
+    /// On the opponent's side.
+    Opponent,
+}
+
+impl CubeOwner {
+    /// The same cube seen by the other player.
+    pub fn swapped(self) -> CubeOwner {
+        match self {
+            CubeOwner::Centered => CubeOwner::Centered,
+            CubeOwner::Player => CubeOwner::Opponent,
+            CubeOwner::Opponent => CubeOwner::Player,
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! What a network sees of a position: sparse features, one row of the first layer each.
+//!
+//! A feature set divides a position into *slots*. A slot looks at one thing (the checkers on a point, a window of six
+//! points, ...) and names at most one row of the first layer. Two positions therefore differ in the first layer by the
+//! slots in which they differ, and a few slots are all that a play changes. Every feature exists twice, once for each
+//! player counting from his own side, and the network only ever sees the side on roll as "own": it cannot tell the
+//! players apart.
+
+use std::{fmt, str::FromStr};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::board::{BAR, Position};
+
+/// The value of a slot that names no row.
+pub const NO_ROW: u16 = u16::MAX;
+
+/// The rows that a position switches on, one place a slot.
+pub type Slots = [u16; MAX_SLOTS];
+
+/// Room for the slots of the largest feature set; what a smaller one does not use stays [`NO_ROW`].
+pub const MAX_SLOTS: usize = 176;
+
+/// Which features a network reads. Weights belong to one feature set, so a set never changes once weights use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum FeatureSet {
+    /// For positions in which the sides can still meet: counts of each point, patterns of made points, what stands
+    /// before the rearmost checkers, blots and who aims at them, short windows of both sides together, the race.
+    ContactPatterns,
+    /// For pure races: fine counts of each point, windows of three home points, checkers off, the race.
+    RaceCounts,
+}
+
+/// A name that no feature set has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is not a feature set: expected contact-patterns or race-counts")]
+pub struct UnknownFeatureSet(pub String);
+
+impl FeatureSet {
+    /// Number of rows in the first layer.
+    pub const fn rows(self) -> usize {
+        match self {
+            FeatureSet::ContactPatterns => contact::ROWS,
+            FeatureSet::RaceCounts => race::ROWS,
+        }
+    }
+
+    /// Number of slots in use.
+    pub const fn slots(self) -> usize {
+        match self {
+            FeatureSet::ContactPatterns => contact::SLOTS,
+            FeatureSet::RaceCounts => race::SLOTS,
+        }
+    }
+
+    /// How many of the first rows start from random weights. The patterns behind them start from nothing, as
+    /// corrections to what the plain counts say.
+    pub const fn plain_rows(self) -> usize {
+        match self {
+            FeatureSet::ContactPatterns => contact::PLAIN_ROWS,
+            FeatureSet::RaceCounts => race::PLAIN_ROWS,
+        }
+    }
+
+    /// Fills `slots` with the rows that `position` switches on.
+    #[inline(always)]
+    pub fn fill(self, position: &Position, slots: &mut Slots) {
+        let sides = Sides::of(position);
+        match self {
+            FeatureSet::ContactPatterns => contact::fill(&sides, slots),
+            FeatureSet::RaceCounts => race::fill(&sides, slots),
+        }
+    }
+}
+
+impl fmt::Display for FeatureSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            FeatureSet::ContactPatterns => "contact-patterns",
+            FeatureSet::RaceCounts => "race-counts",
+        })
+    }
+}
+
+impl FromStr for FeatureSet {
+    type Err = UnknownFeatureSet;
+
+    fn from_str(name: &str) -> Result<FeatureSet, UnknownFeatureSet> {
+        [FeatureSet::ContactPatterns, FeatureSet::RaceCounts]
+            .into_iter()
+            .find(|set| set.to_string() == name)
+            .ok_or_else(|| UnknownFeatureSet(name.chars().take(40).collect()))
+    }
+}
+
+/// Both players' checkers, each counted from his own side.
+struct Sides {
+    /// `[own, opponent]`, index 1-24 the points, 25 the bar; padded so that windows may read past the end.
+    counts: [[u8; 32]; 2],
+    off: [u8; 2],
+    /// Bit p: the player has a checker on point p of his own numbering (25: bar).
+    held: [u32; 2],
+    /// Bit p: he has two or more there (points only).
+    made: [u32; 2],
+}
+
+impl Sides {
+    #[inline(always)]
+    fn of(position: &Position) -> Sides {
+        let points = position.points();
+        let mut counts = [[0u8; 32]; 2];
+        let (mut held, mut made) = ([0u32; 2], [0u32; 2]);
+        for point in 0..=BAR {
+            counts[0][point] = points[point].max(0) as u8;
+            counts[1][point] = points[BAR - point].min(0).unsigned_abs();
+        }
+        for side in 0..2 {
+            for (point, &count) in counts[side][..=BAR].iter().enumerate() {
+                held[side] |= u32::from(count > 0) << point;
+                made[side] |= u32::from(count > 1) << point;
+            }
+            made[side] &= !(1 << BAR);
+        }
+        Sides { counts, off: [position.off(), position.opponent_off()], held, made }
+    }
+
+    #[inline(always)]
+    fn pips(&self, side: usize) -> i32 {
+        self.counts[side].iter().enumerate().map(|(point, &count)| point as i32 * i32::from(count)).sum()
+    }
+
+    /// Bits of `set`, a set of points in one player's numbering, in the other player's numbering.
+    #[inline(always)]
+    fn mirrored(set: u32) -> u32 {
+        // Point p is the other player's point 25 - p; 31 - 6 = 25.
+        set.reverse_bits() >> 6
+    }
+}
+
+/// The row of a count, none for zero; `most` and more share a row.
+#[inline(always)]
+fn one_hot(base: usize, count: u8, most: u8) -> u16 {
+    if count == 0 { NO_ROW } else { (base + usize::from(count.min(most)) - 1) as u16 }
+}
+
+/// The row of a pattern, none for the empty pattern.
+#[inline(always)]
+fn pattern(base: usize, bits: u32) -> u16 {
+    if bits == 0 { NO_ROW } else { (base + bits as usize - 1) as u16 }
+}
+
+/// The difference of the pip counts in steps of four pips, 41 rows.
+#[inline(always)]
+fn race_lead(base: usize, sides: &Sides) -> u16 {
+    let lead = sides.pips(1) - sides.pips(0);
+    (base as i32 + (lead.clamp(-80, 80) + 80) / 4) as u16
+}
+
+const RACE_LEADS: usize = 41;
+
+mod contact {
+    use super::{BAR, NO_ROW, RACE_LEADS, Sides, Slots, one_hot, pattern, race_lead};
+
+    // Rows of one player, then the same for the other.
+    const COUNT: usize = 6;
+    const COUNTS: usize = 24 * COUNT;
+    const BAR_COUNT: usize = 4;
+    const OFF: usize = 15;
+    const PLAIN: usize = COUNTS + BAR_COUNT + OFF;
+
+    /// Windows of six points, starting at points 1-19.
+    const WINDOWS: usize = 19;
+    const MADE: usize = WINDOWS * 63;
+    /// Where one of the two rearmost checkers stands, and which of the six points before it the opponent has made.
+    const REARMOST: usize = 25 * 64;
+    /// A blot, and at which of the six distances before it (where direct shots come from) the opponent has a checker.
+    const BLOTS: usize = 24 * 64;
+    /// The made points of the home board, with one, two or more opposing checkers on the bar.
+    const HOME_BAR: usize = 3 * 64;
+    const PATTERNS: usize = MADE + 2 * REARMOST + BLOTS + HOME_BAR;
+
+    /// Windows of four points with both players' checkers: empty, blot or made point of either.
+    const SHARED_WINDOWS: usize = 21;
+    const SHARED: usize = 625;
+
+    pub const PLAIN_ROWS: usize = 2 * PLAIN;
+    const SHARED_BASE: usize = PLAIN_ROWS + 2 * PATTERNS;
+    const LEAD_BASE: usize = SHARED_BASE + SHARED_WINDOWS * SHARED;
+    pub const ROWS: usize = LEAD_BASE + RACE_LEADS;
+    pub const SLOTS: usize = 2 * (24 + 1 + 1 + WINDOWS + 2 + 24 + 1) + SHARED_WINDOWS + 1;
+
+    #[inline(always)]
+    pub fn fill(sides: &Sides, slots: &mut Slots) {
+        let mut next = 0;
+        let mut put = |row: u16| {
+            slots[next] = row;
+            next += 1;
+        };
+        for side in 0..2 {
+            let (counts, other) = (&sides.counts[side], 1 - side);
+            let base = side * PLAIN;
+            for point in 1..=24 {
+                put(one_hot(base + (point - 1) * COUNT, counts[point], COUNT as u8));
+            }
+            put(one_hot(base + COUNTS, counts[BAR], BAR_COUNT as u8));
+            put(one_hot(base + COUNTS + BAR_COUNT, sides.off[side], OFF as u8));
+
+            let made_base = PLAIN_ROWS + side * PATTERNS;
+            for window in 0..WINDOWS {
+                put(pattern(made_base + window * 63, sides.made[side] >> (window + 1) & 63));
+            }
+
+            // Bits 0-5 of a window before point p: points p-6 to p-1.
+            let blocks = Sides::mirrored(sides.made[other]) as u64;
+            let before = |point: u32| (blocks << 6 >> point & 63) as usize;
+            let mut rear_base = made_base + MADE;
+            let mut held = sides.held[side];
+            for checker in 0..2 {
+                match held.checked_ilog2() {
+                    Some(point) => {
+                        put((rear_base + (point as usize - 1) * 64 + before(point)) as u16);
+                        // A second checker on the same point is the next rearmost one.
+                        if checker == 0 && counts[point as usize] < 2 {
+                            held ^= 1 << point;
+                        }
+                    }
+                    None => put(NO_ROW),
+                }
+                rear_base += REARMOST;
+            }
+
+            let shooters = Sides::mirrored(sides.held[other]) as u64;
+            for point in 1..=24u32 {
+                let aims = (shooters << 6 >> point & 63) as u32;
+                let blot = counts[point as usize] == 1;
+                put(if blot { (rear_base + (point as usize - 1) * 64 + aims as usize) as u16 } else { NO_ROW });
+            }
+
+            let home_base = rear_base + BLOTS;
+            let on_bar = usize::from(sides.counts[other][BAR].min(3));
+            let home = (sides.made[side] >> 1 & 63) as usize;
+            put(if on_bar == 0 { NO_ROW } else { (home_base + (on_bar - 1) * 64 + home) as u16 });
+        }
+
+        let mut states = [0u16; 25];
+        for point in 1..=24 {
+            let (own, other) = (u16::from(sides.counts[0][point].min(2)), u16::from(sides.counts[1][BAR - point].min(2)));
+            states[point] = if own > 0 { own } else if other > 0 { other + 2 } else { 0 };
+        }
+        for window in 0..SHARED_WINDOWS {
+            let s = &states[window + 1..window + 5];
+            let state = s[0] + 5 * s[1] + 25 * s[2] + 125 * s[3];
+            put(if state == 0 { NO_ROW } else { (SHARED_BASE + window * SHARED) as u16 + state });
+        }
+        put(race_lead(LEAD_BASE, sides));
+        debug_assert_eq!(next, SLOTS);
+    }
+}
+
+mod race {
+    use super::{RACE_LEADS, Sides, Slots, one_hot, pattern, race_lead};
+
+    const COUNT: usize = 15;
+    const COUNTS: usize = 24 * COUNT;
+    const OFF: usize = 15;
+    const PLAIN: usize = COUNTS + OFF;
+    /// Windows of three home points with 0, 1, 2, 3 or more checkers on each.
+    const HOME_WINDOWS: usize = 4;
+    const HOME: usize = HOME_WINDOWS * 63;
+
+    pub const PLAIN_ROWS: usize = 2 * PLAIN;
+    const LEAD_BASE: usize = PLAIN_ROWS + 2 * HOME;
+    pub const ROWS: usize = LEAD_BASE + RACE_LEADS;
+    pub const SLOTS: usize = 2 * (24 + 1 + HOME_WINDOWS) + 1;
+
+    #[inline(always)]
+    pub fn fill(sides: &Sides, slots: &mut Slots) {
+        let mut next = 0;
+        let mut put = |row: u16| {
+            slots[next] = row;
+            next += 1;
+        };
+        for side in 0..2 {
+            let counts = &sides.counts[side];
+            let base = side * PLAIN;
+            for point in 1..=24 {
+                put(one_hot(base + (point - 1) * COUNT, counts[point], COUNT as u8));
+            }
+            put(one_hot(base + COUNTS, sides.off[side], OFF as u8));
+            let home_base = PLAIN_ROWS + side * HOME;
+            for window in 0..HOME_WINDOWS {
+                let state = (0..3).map(|i| u32::from(counts[window + 1 + i].min(3)) << (2 * i)).sum();
+                put(pattern(home_base + window * 63, state));
+            }
+        }
+        put(race_lead(LEAD_BASE, sides));
+        debug_assert_eq!(next, SLOTS);
+    }
+}
+
+const _: () = assert!(contact::SLOTS <= MAX_SLOTS && race::SLOTS <= MAX_SLOTS);
+const _: () = assert!(contact::ROWS < NO_ROW as usize && race::ROWS < NO_ROW as usize);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(set: FeatureSet, position: &Position) -> Vec<u16> {
+        let mut slots = [NO_ROW; MAX_SLOTS];
+        set.fill(position, &mut slots);
+        assert!(slots[set.slots()..].iter().all(|&row| row == NO_ROW));
+        slots.into_iter().filter(|&row| row != NO_ROW).collect()
+    }
+
+    #[test]
+    fn rows_are_in_range_and_of_one_slot() {
+        for set in [FeatureSet::ContactPatterns, FeatureSet::RaceCounts] {
+            let mut rows = rows(set, &Position::START);
+            assert!(rows.iter().all(|&row| usize::from(row) < set.rows()));
+            let count = rows.len();
+            rows.sort_unstable();
+            rows.dedup();
+            assert_eq!(rows.len(), count, "two slots of {set} name the same row");
+        }
+    }
+
+    /// What stands before the rearmost checker: the opponent's made points, nearest last.
+    #[test]
+    fn blockade_before_the_rearmost_checker() {
+        let mut points = [0i8; 26];
+        points[24] = 1;
+        points[6] = 2;
+        // The opponent holds our 23, 22 and 18 points.
+        for point in [23, 22, 18] {
+            points[point] = -2;
+        }
+        let with = rows(FeatureSet::ContactPatterns, &Position::new(points).unwrap());
+        let base = 2 * (24 * 6 + 4 + 15) + 19 * 63;
+        // Window of points 18-23: bit 0 is 18, bit 4 is 22, bit 5 is 23.
+        assert!(with.contains(&((base + 23 * 64 + 0b110001) as u16)), "{with:?}");
+        // The second rearmost checker stands on the 6 point with nothing before it.
+        assert!(with.contains(&((base + 25 * 64 + 5 * 64) as u16)));
+    }
+
+    #[test]
+    fn blot_and_the_checkers_that_aim_at_it() {
+        let mut points = [0i8; 26];
+        points[10] = 1;
+        points[9] = -1;
+        points[4] = -2;
+        points[11] = -1;
+        let with = rows(FeatureSet::ContactPatterns, &Position::new(points).unwrap());
+        let base = 2 * (24 * 6 + 4 + 15) + 19 * 63 + 2 * 25 * 64;
+        // Window of points 4-9 before point 10: bit 0 is 4, bit 5 is 9; the checker behind, on 11, does not aim.
+        assert!(with.contains(&((base + 9 * 64 + 0b100001) as u16)), "{with:?}");
+    }
+}

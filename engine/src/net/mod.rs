@@ -1,0 +1,22 @@
+//! Networks: what they see ([`FeatureSet`]), their layers, the file they are kept in, and the forward pass.
+//!
+//! A [`Model`] holds one [`Network`] for each [`PositionClass`]; an [`Evaluator`] carries the buffers with which one
+//! thread evaluates positions. Every number that a network computes is the same on every processor: sums are taken in
+//! a fixed order, without fused operations, whatever vector instructions carry them out.
+
+mod class;
+mod evaluator;
+mod features;
+mod file;
+mod forward;
+mod layers;
+mod model;
+mod probabilities;
+
+pub use class::PositionClass;
+pub use evaluator::Evaluator;
+pub use features::{FeatureSet, MAX_SLOTS, NO_ROW, Slots, UnknownFeatureSet};
+pub use file::{FORMAT_VERSION, ModelError, Provenance};
+pub use layers::{Activation, DenseLayer, FirstLayer, Network, OUTPUTS, ShapeError};
+pub use model::Model;
+pub use probabilities::{Equity, Probabilities};

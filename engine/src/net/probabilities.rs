@@ -1,0 +1,148 @@
+//! How a game may end, and what that is worth.
+
+use std::{fmt, ops::Neg};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    board::Position,
+    rules::{Outcome, RuleSet},
+};
+
+/// The probabilities of the ways in which a game ends, for the player on roll.
+///
+/// They are cumulative: a gammon won is also a win, a backgammon also a gammon.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Probabilities {
+    /// P(win).
+    pub win: f32,
+    /// P(win a gammon or better).
+    pub win_gammon: f32,
+    /// P(win a triple game).
+    pub win_triple: f32,
+    /// P(lose a gammon or worse).
+    pub lose_gammon: f32,
+    /// P(lose a triple game).
+    pub lose_triple: f32,
+}
+
+/// An expected result in points at a cube of 1, for the player on roll.
+#[derive(Clone, Copy, Debug, Default, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Equity(pub f32);
+
+impl Probabilities {
+    /// From `[win, win gammon, win triple, lose gammon, lose triple]`.
+    #[inline]
+    pub const fn from_array([win, win_gammon, win_triple, lose_gammon, lose_triple]: [f32; 5]) -> Probabilities {
+        Probabilities { win, win_gammon, win_triple, lose_gammon, lose_triple }
+    }
+
+    /// As `[win, win gammon, win triple, lose gammon, lose triple]`.
+    #[inline]
+    pub const fn to_array(self) -> [f32; 5] {
+        [self.win, self.win_gammon, self.win_triple, self.lose_gammon, self.lose_triple]
+    }
+
+    /// The certain result of a finished game.
+    pub fn certain(outcome: Outcome) -> Probabilities {
+        Probabilities::from_array(match outcome {
+            Outcome::WinSingle => [1.0, 0.0, 0.0, 0.0, 0.0],
+            Outcome::WinGammon => [1.0, 1.0, 0.0, 0.0, 0.0],
+            Outcome::WinTriple => [1.0, 1.0, 1.0, 0.0, 0.0],
+            Outcome::LoseSingle => [0.0, 0.0, 0.0, 0.0, 0.0],
+            Outcome::LoseGammon => [0.0, 0.0, 0.0, 1.0, 0.0],
+            Outcome::LoseTriple => [0.0, 0.0, 0.0, 1.0, 1.0],
+        })
+    }
+
+    /// The same for the other player.
+    #[inline]
+    pub fn flipped(self) -> Probabilities {
+        Probabilities {
+            win: 1.0 - self.win,
+            win_gammon: self.lose_gammon,
+            win_triple: self.lose_triple,
+            lose_gammon: self.win_gammon,
+            lose_triple: self.win_triple,
+        }
+    }
+
+    /// Cubeless money equity: 2·P(win) − 1 + P(wg) + P(wbg) − P(lg) − P(lbg).
+    #[inline]
+    pub fn equity(self, rules: RuleSet) -> Equity {
+        let RuleSet::Backgammon = rules;
+        Equity(2.0 * self.win - 1.0 + self.win_gammon + self.win_triple - self.lose_gammon - self.lose_triple)
+    }
+
+    /// Takes away what cannot happen from `position` any more, and what contradicts itself: a side that has borne off a
+    /// checker loses no gammon, in a race nobody loses a triple game without a checker in the winner's home board,
+    /// and no ending is likelier than one that includes it.
+    #[inline]
+    pub(super) fn made_possible(self, position: &Position, race: bool) -> Probabilities {
+        let mut p = self;
+        p.win_gammon = if position.opponent_off() > 0 { 0.0 } else { p.win_gammon.min(p.win) };
+        p.lose_gammon = if position.off() > 0 { 0.0 } else { p.lose_gammon.min(1.0 - p.win) };
+        p.win_triple = p.win_triple.min(p.win_gammon);
+        p.lose_triple = p.lose_triple.min(p.lose_gammon);
+        if race {
+            if position.points()[0..=6].iter().all(|&count| count >= 0) {
+                p.win_triple = 0.0;
+            }
+            if position.points()[19..=25].iter().all(|&count| count <= 0) {
+                p.lose_triple = 0.0;
+            }
+        }
+        p
+    }
+}
+
+impl Neg for Equity {
+    type Output = Equity;
+
+    /// The same for the other player.
+    #[inline]
+    fn neg(self) -> Equity {
+        Equity(-self.0)
+    }
+}
+
+impl fmt::Display for Equity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:+.*}", f.precision().unwrap_or(3), self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn certain_results_are_worth_their_points() {
+        use Outcome::*;
+        for outcome in [WinSingle, WinGammon, WinTriple, LoseSingle, LoseGammon, LoseTriple] {
+            let certain = Probabilities::certain(outcome);
+            let points = outcome.points(RuleSet::Backgammon) as f32;
+            assert_eq!(certain.equity(RuleSet::Backgammon), Equity(points), "{outcome:?}");
+            assert_eq!(certain.flipped().equity(RuleSet::Backgammon), Equity(-points), "{outcome:?}");
+        }
+    }
+
+    #[test]
+    fn impossible_endings_are_taken_away() {
+        let all = Probabilities::from_array([0.5, 0.6, 0.7, 0.6, 0.7]);
+        assert_eq!(all.made_possible(&Position::START, false).to_array(), [0.5; 5]);
+        let mut points = [0i8; 26];
+        points[3] = 15;
+        points[22] = -14;
+        let race = Position::new(points).unwrap();
+        assert_eq!(all.made_possible(&race, true).to_array(), [0.5, 0.0, 0.0, 0.5, 0.0]);
+        assert_eq!(all.flipped().made_possible(&race.swapped(), true).to_array(), [0.5, 0.5, 0.0, 0.0, 0.0]);
+        // The opponent still has a checker in the home board of the player on roll.
+        points[22] = -14;
+        points[4] = -1;
+        points[3] = 15;
+        let race = Position::new(points).unwrap();
+        assert_eq!(all.made_possible(&race, true).win_triple, 0.5);
+    }
+}

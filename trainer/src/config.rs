@@ -1,0 +1,272 @@
+//! What a run does: its networks, its phases, its seed.
+
+use std::{fs, io, path::Path};
+
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use zar::{
+    net::{Activation, FeatureSet, FirstLayer, OUTPUTS, PositionClass, ShapeError},
+    rules::RuleSet,
+};
+
+/// A run, as written in its TOML file. With the same program it decides every bit of the weights.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Seed of all random streams.
+    #[serde(default)]
+    pub seed: u64,
+    /// The rules that are played.
+    #[serde(default)]
+    pub rules: RuleSet,
+    /// Games played with the same weights before the weights move on.
+    pub round_games: u32,
+    /// Positions in one step of the optimiser.
+    pub batch: usize,
+    /// Share of the games that begin with random plays.
+    pub random_openings: f64,
+    /// The most random plays at the start of such a game.
+    pub random_plays: u32,
+    /// How many rounds the averaged weights, which are what a run yields, look back.
+    pub averaged_rounds: f64,
+    /// The network for contact positions.
+    pub contact: NetworkShape,
+    /// The network for races.
+    pub race: NetworkShape,
+    /// What is done one after the other.
+    #[serde(rename = "phase")]
+    pub phases: Vec<Phase>,
+}
+
+/// The layers of one network.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkShape {
+    /// What it reads.
+    pub features: FeatureSet,
+    /// What follows each hidden layer.
+    pub activation: Activation,
+    /// Width of the first layer.
+    pub width: usize,
+    /// Widths of the hidden layers between the first and the five outputs.
+    pub hidden: Vec<usize>,
+}
+
+/// A stretch of a run. Within it λ moves evenly and the learning rate by equal factors.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Phase {
+    /// Games played.
+    pub games: u64,
+    /// λ of TD(λ) at the beginning and at the end: 1 learns from results alone, 0 from the next position alone.
+    pub lambda: [f64; 2],
+    /// The learning rate at the beginning and at the end.
+    pub rate: [f64; 2],
+}
+
+/// Where in its schedule a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Settings {
+    /// Index of the phase.
+    pub phase: usize,
+    /// λ of TD(λ).
+    pub lambda: f64,
+    /// Learning rate.
+    pub rate: f64,
+}
+
+/// Why a configuration was refused.
+#[derive(Debug, Error)]
+pub enum ConfigError {
+    /// The file could not be read.
+    #[error("cannot read {path}: {error}")]
+    Io {
+        /// Which file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// The file is not such a TOML document.
+    #[error("not a run configuration: {0}")]
+    Toml(#[from] toml::de::Error),
+    /// A value is out of its range.
+    #[error("{name} is {value}, expected {expected}")]
+    Value {
+        /// Which value.
+        name: String,
+        /// What it is.
+        value: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// A network cannot have this shape.
+    #[error("the {class} network: {error}")]
+    Shape {
+        /// Which network.
+        class: PositionClass,
+        /// What is wrong.
+        error: ShapeError,
+    },
+    /// A name that no preset has.
+    #[error("{0:?} is not a preset: expected quick or standard")]
+    Preset(String),
+}
+
+impl Config {
+    /// A named configuration: `quick` makes a player in minutes, `standard` is what the shipped weights come from.
+    ///
+    /// # Errors
+    /// A name that no preset has.
+    pub fn preset(name: &str) -> Result<Config, ConfigError> {
+        match name {
+            "quick" => Config::from_toml(include_str!("../presets/quick.toml")),
+            "standard" => Config::from_toml(include_str!("../../models/backgammon/run.toml")),
+            _ => Err(ConfigError::Preset(name.chars().take(40).collect())),
+        }
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// A file that cannot be read or is not a valid configuration.
+    pub fn load(path: &Path) -> Result<Config, ConfigError> {
+        let text = fs::read_to_string(path)
+            .map_err(|error| ConfigError::Io { path: path.display().to_string(), error })?;
+        Config::from_toml(&text)
+    }
+
+    /// Reads TOML.
+    ///
+    /// # Errors
+    /// Text that is not a valid configuration.
+    pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
+        let config: Config = toml::from_str(text)?;
+        config.check()?;
+        Ok(config)
+    }
+
+    /// Writes TOML.
+    pub fn to_toml(&self) -> String {
+        toml::to_string(self).expect("a configuration has a TOML form")
+    }
+
+    /// The shape of a class's network.
+    pub fn shape(&self, class: PositionClass) -> &NetworkShape {
+        match class {
+            PositionClass::Contact => &self.contact,
+            PositionClass::Race => &self.race,
+        }
+    }
+
+    /// All games of all phases.
+    pub fn games(&self) -> u64 {
+        self.phases.iter().map(|phase| phase.games).sum()
+    }
+
+    /// The settings when `games` have been played; those of the end when all have been.
+    pub fn settings(&self, games: u64) -> Settings {
+        let mut before = 0;
+        let last = self.phases.len() - 1;
+        for (index, phase) in self.phases.iter().enumerate() {
+            if games < before + phase.games || index == last {
+                let done = ((games - before) as f64 / phase.games as f64).min(1.0);
+                let [from, to] = phase.lambda;
+                let [slow, fast] = phase.rate;
+                return Settings {
+                    phase: index,
+                    lambda: from + (to - from) * done,
+                    rate: slow * (fast / slow).powf(done),
+                };
+            }
+            before += phase.games;
+        }
+        unreachable!("the last phase always answers")
+    }
+
+    /// Refuses values that make no sense.
+    fn check(&self) -> Result<(), ConfigError> {
+        let require = |fits: bool, name: &str, value: &dyn ToString, expected| {
+            if fits {
+                Ok(())
+            } else {
+                Err(ConfigError::Value { name: name.into(), value: value.to_string(), expected })
+            }
+        };
+        require((1..=1 << 20).contains(&self.round_games), "round_games", &self.round_games, "1 to 1048576")?;
+        require((1..=1 << 20).contains(&self.batch), "batch", &self.batch, "1 to 1048576")?;
+        require((0.0..=1.0).contains(&self.random_openings), "random_openings", &self.random_openings, "0 to 1")?;
+        require((1..=1000).contains(&self.random_plays), "random_plays", &self.random_plays, "1 to 1000")?;
+        require((0.0..=1e6).contains(&self.averaged_rounds), "averaged_rounds", &self.averaged_rounds, "0 to 1e6")?;
+        require(!self.phases.is_empty(), "the number of phases", &0, "at least 1")?;
+        for (i, phase) in self.phases.iter().enumerate() {
+            let name = |what: &str| format!("{what} of phase {}", i + 1);
+            require((1..=1 << 40).contains(&phase.games), &name("games"), &phase.games, "1 to 2^40")?;
+            for lambda in phase.lambda {
+                require((0.0..=1.0).contains(&lambda), &name("lambda"), &lambda, "0 to 1")?;
+            }
+            for rate in phase.rate {
+                require(rate > 0.0 && rate <= 1.0, &name("rate"), &rate, "more than 0, at most 1")?;
+            }
+        }
+        for class in PositionClass::ALL {
+            let shape = self.shape(class);
+            FirstLayer::check_width(shape.width).map_err(|error| ConfigError::Shape { class, error })?;
+            if let Some(&outputs) = shape.hidden.iter().find(|width| !(1..=1024).contains(*width)) {
+                return Err(ConfigError::Shape { class, error: ShapeError::Outputs(outputs) });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl NetworkShape {
+    /// Inputs and outputs of each dense layer behind the first.
+    pub fn dense(&self) -> impl Iterator<Item = (usize, usize)> {
+        let outputs = self.hidden.iter().copied().chain([OUTPUTS]);
+        std::iter::once(self.width).chain(self.hidden.iter().copied()).zip(outputs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn presets_are_valid_and_round_trip() {
+        for name in ["quick", "standard"] {
+            let config = Config::preset(name).unwrap();
+            assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
+        }
+        assert!(matches!(Config::preset("slow"), Err(ConfigError::Preset(name)) if name == "slow"));
+    }
+
+    #[test]
+    fn settings_move_through_the_phases() {
+        let mut config = Config::preset("quick").unwrap();
+        config.phases = vec![
+            Phase { games: 100, lambda: [1.0, 0.8], rate: [1e-2, 1e-4] },
+            Phase { games: 50, lambda: [0.5, 0.5], rate: [1e-4, 1e-4] },
+        ];
+        let start = config.settings(0);
+        assert_eq!((start.phase, start.lambda, start.rate), (0, 1.0, 1e-2));
+        let middle = config.settings(50);
+        assert!((middle.lambda - 0.9).abs() < 1e-12 && (middle.rate - 1e-3).abs() < 1e-12);
+        assert_eq!((config.settings(100).phase, config.settings(149).phase, config.settings(900).phase), (1, 1, 1));
+        assert_eq!(config.games(), 150);
+    }
+
+    #[test]
+    fn nonsense_is_refused_by_name() {
+        let good = include_str!("../presets/quick.toml");
+        let with = |from: &str, to: &str| {
+            let text = good.replacen(from, to, 1);
+            assert_ne!(text, good, "{from} is not in the preset");
+            Config::from_toml(&text).unwrap_err().to_string()
+        };
+        assert!(with("batch = ", "batch = 0 #").contains("batch is 0"));
+        assert!(with("rate = [", "rate = [0.0, 1.0] #").contains("rate of phase 1 is 0"));
+        assert!(with("lambda = [", "lambda = [nan, 1.0] #").contains("lambda of phase 1 is NaN"));
+        assert!(with("width = ", "width = 100 #").contains("100 wide"));
+        assert!(with("batch = ", "bitch = 1 #").contains("bitch"));
+    }
+}

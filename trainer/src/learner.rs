@@ -1,0 +1,303 @@
+//! The networks while they learn: one learner for each class of positions.
+
+use rand::Rng;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use zar::{
+    net::{DenseLayer, FirstLayer, Model, Network, PositionClass, Provenance, ShapeError},
+    rules::RuleSet,
+};
+
+use crate::{
+    config::{Config, NetworkShape},
+    dense_tail::{DenseTail, DenseWeights, TailError},
+    device::DeviceChoice,
+    seeds::{Purpose, stream},
+    self_play::Sample,
+    sparse_layer::{Active, SparseLayer},
+};
+
+/// Why learning cannot go on.
+#[derive(Debug, Error)]
+pub enum LearnError {
+    /// The dense layers could not be trained, read or restored.
+    #[error("the {class} network: {error}")]
+    Tail {
+        /// Which network.
+        class: PositionClass,
+        /// Why.
+        error: TailError,
+    },
+    /// Layers do not fit together.
+    #[error("the {class} network: {error}")]
+    Shape {
+        /// Which network.
+        class: PositionClass,
+        /// Why.
+        error: ShapeError,
+    },
+}
+
+/// What a round of learning found.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Learnt {
+    /// Positions learnt from, by class.
+    pub positions: [u64; PositionClass::ALL.len()],
+    /// Mean cross-entropy of a position in nats, summed over the five outputs, by class.
+    pub loss: [f64; PositionClass::ALL.len()],
+}
+
+/// All networks of a run.
+#[derive(Debug)]
+pub struct Learner {
+    classes: Vec<ClassLearner>,
+    batch: usize,
+    seed: u64,
+    /// The share by which the averages move towards the weights in a round, once enough rounds have gone by.
+    average_share: f32,
+}
+
+/// One network, its optimiser, and its weights averaged over the last rounds.
+#[derive(Debug)]
+pub struct ClassLearner {
+    class: PositionClass,
+    shape: NetworkShape,
+    sparse: SparseLayer,
+    tail: DenseTail,
+    averaged_sparse: Vec<f32>,
+    averaged_dense: Vec<DenseWeights>,
+}
+
+/// Everything of a [`ClassLearner`] that must outlive the program.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct ClassState {
+    /// Rows with the biases last, first and second moments, steps of each row.
+    pub sparse: (Vec<f32>, Vec<f32>, Vec<f32>, Vec<u32>),
+    /// The dense layers with their optimiser, as burn records them.
+    pub tail: Vec<u8>,
+    /// Averaged rows with the biases last.
+    pub averaged_sparse: Vec<f32>,
+    /// Averaged `(bias, weight)` of each dense layer.
+    pub averaged_dense: Vec<(Vec<f32>, Vec<f32>)>,
+}
+
+impl Learner {
+    /// Random weights.
+    ///
+    /// # Errors
+    /// A shape that burn refuses.
+    pub fn new(config: &Config, device: DeviceChoice) -> Result<Learner, LearnError> {
+        let classes = PositionClass::ALL
+            .into_iter()
+            .map(|class| ClassLearner::random(class, config.shape(class), config.seed, device))
+            .collect::<Result<_, _>>()?;
+        Ok(Learner::from_classes(config, classes))
+    }
+
+    /// Takes up a run where [`Learner::state`] left it.
+    ///
+    /// # Errors
+    /// A state that does not fit the configuration.
+    pub fn from_state(config: &Config, state: Vec<ClassState>, device: DeviceChoice) -> Result<Learner, LearnError> {
+        let classes = PositionClass::ALL
+            .into_iter()
+            .zip(state)
+            .map(|(class, state)| ClassLearner::from_state(class, config.shape(class), state, device))
+            .collect::<Result<_, _>>()?;
+        Ok(Learner::from_classes(config, classes))
+    }
+
+    fn from_classes(config: &Config, classes: Vec<ClassLearner>) -> Learner {
+        let average_share = (1.0 / config.averaged_rounds.max(1.0)) as f32;
+        Learner { classes, batch: config.batch, seed: config.seed, average_share }
+    }
+
+    /// Everything that must outlive the program.
+    ///
+    /// # Errors
+    /// A device that cannot be read.
+    pub fn state(&self) -> Result<Vec<ClassState>, LearnError> {
+        self.classes.iter().map(ClassLearner::state).collect()
+    }
+
+    /// Learns from the positions of round number `round`, each once, in an order drawn for that round.
+    ///
+    /// # Errors
+    /// Weights that run away.
+    pub fn learn(&mut self, samples: &[Sample], round: u64, rate: f64) -> Result<Learnt, LearnError> {
+        let mut shuffle = stream(self.seed, Purpose::Shuffle, round);
+        // Early averages look back on no more rounds than there are behind the first.
+        let share = self.average_share.max(10.0 / (10.0 + round as f32));
+        let mut learnt = Learnt::default();
+        for learner in &mut self.classes {
+            let mut order: Vec<&Sample> =
+                samples.iter().filter(|sample| PositionClass::of(&sample.position) == learner.class).collect();
+            for i in (1..order.len()).rev() {
+                order.swap(i, (u64::from(shuffle.next_u32()) * (i as u64 + 1) >> 32) as usize);
+            }
+            let index = learner.class.index();
+            learnt.positions[index] = order.len() as u64;
+            learnt.loss[index] = learner.learn(&order, self.batch, rate)?;
+            learner.average(share)?;
+        }
+        Ok(learnt)
+    }
+
+    /// The networks as they are at this moment.
+    ///
+    /// # Errors
+    /// A device that cannot be read.
+    pub fn model(&self, rules: RuleSet) -> Result<Model, LearnError> {
+        let [contact, race] = &self.classes[..] else { unreachable!("one learner a class") };
+        Ok(Model::new(rules, Provenance::default(), [contact.network()?, race.network()?]))
+    }
+
+    /// The networks averaged over the last rounds: what a run yields.
+    ///
+    /// # Errors
+    /// Shapes that do not fit.
+    pub fn averaged_model(&self, rules: RuleSet, provenance: Provenance) -> Result<Model, LearnError> {
+        let [contact, race] = &self.classes[..] else { unreachable!("one learner a class") };
+        Ok(Model::new(rules, provenance, [contact.averaged_network()?, race.averaged_network()?]))
+    }
+}
+
+impl ClassLearner {
+    /// Plain rows and dense layers start evenly distributed with the variance that keeps signals at their size through
+    /// rectified layers (He et al., "Delving deep into rectifiers", 2015); patterns and the last layer start at zero.
+    fn random(
+        class: PositionClass,
+        shape: &NetworkShape,
+        seed: u64,
+        device: DeviceChoice,
+    ) -> Result<ClassLearner, LearnError> {
+        let mut rng = stream(seed, Purpose::Weights, class.index() as u64);
+        let mut even = |limit: f64| (((rng.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * limit) as f32;
+        let features = shape.features;
+        // About as many plain rows are on as there are stacks of both players.
+        const PLAIN_ROWS_ON: f64 = 16.0;
+        let limit = (3.0 / PLAIN_ROWS_ON).sqrt() / 2.0;
+        let mut rows = vec![0.0; features.rows() * shape.width];
+        rows[..features.plain_rows() * shape.width].fill_with(|| even(limit));
+        let bias = vec![0.1; shape.width];
+        let layers = shape.dense().count();
+        let dense: Vec<DenseWeights> = shape
+            .dense()
+            .enumerate()
+            .map(|(i, (inputs, outputs))| {
+                let limit = if i + 1 == layers { 0.0 } else { (6.0 / inputs as f64).sqrt() };
+                let weight = (0..inputs * outputs).map(|_| even(limit)).collect();
+                DenseWeights { inputs, outputs, weight, bias: vec![0.0; outputs] }
+            })
+            .collect();
+        let sparse =
+            SparseLayer::new(features, &bias, &rows).map_err(|error| LearnError::Shape { class, error })?;
+        let tail = DenseTail::new(&dense, shape.activation, device).map_err(|error| LearnError::Tail { class, error })?;
+        let averaged_sparse = sparse.state().0.to_vec();
+        Ok(ClassLearner { class, shape: shape.clone(), sparse, tail, averaged_sparse, averaged_dense: dense })
+    }
+
+    fn from_state(
+        class: PositionClass,
+        shape: &NetworkShape,
+        state: ClassState,
+        device: DeviceChoice,
+    ) -> Result<ClassLearner, LearnError> {
+        let wrong = |error| LearnError::Shape { class, error };
+        let expect = |what, found, expected| {
+            if found == expected { Ok(()) } else { Err(wrong(ShapeError::Values { what, found, expected })) }
+        };
+        let (rows, mean, variance, steps) = state.sparse;
+        let sparse = SparseLayer::from_state(shape.features, shape.width, rows, mean, variance, steps).map_err(wrong)?;
+        let widths: Vec<usize> = std::iter::once(shape.width).chain(shape.dense().map(|(_, outputs)| outputs)).collect();
+        let tail = DenseTail::from_bytes(&state.tail, &widths, shape.activation, device)
+            .map_err(|error| LearnError::Tail { class, error })?;
+        expect("the averaged sparse layer", state.averaged_sparse.len(), sparse.state().0.len())?;
+        expect("the averaged dense layers", state.averaged_dense.len(), shape.dense().count())?;
+        let averaged_dense = shape
+            .dense()
+            .zip(state.averaged_dense)
+            .map(|((inputs, outputs), (bias, weight))| {
+                expect("averaged biases", bias.len(), outputs)?;
+                expect("averaged weights", weight.len(), inputs * outputs)?;
+                Ok(DenseWeights { inputs, outputs, weight, bias })
+            })
+            .collect::<Result<_, _>>()?;
+        let averaged_sparse = state.averaged_sparse;
+        Ok(ClassLearner { class, shape: shape.clone(), sparse, tail, averaged_sparse, averaged_dense })
+    }
+
+    fn state(&self) -> Result<ClassState, LearnError> {
+        let (rows, mean, variance, steps) = self.sparse.state();
+        Ok(ClassState {
+            sparse: (rows.to_vec(), mean.to_vec(), variance.to_vec(), steps.to_vec()),
+            tail: self.tail.to_bytes().map_err(|error| self.tail_error(error))?,
+            averaged_sparse: self.averaged_sparse.clone(),
+            averaged_dense: self
+                .averaged_dense
+                .iter()
+                .map(|layer| (layer.bias.clone(), layer.weight.clone()))
+                .collect(),
+        })
+    }
+
+    /// Learns from all of `order` in batches of about `batch`; the mean loss of a position.
+    fn learn(&mut self, order: &[&Sample], batch: usize, rate: f64) -> Result<f64, LearnError> {
+        if order.is_empty() {
+            return Ok(0.0);
+        }
+        // Batches of nearly equal size: a small rest would count as much as a whole batch.
+        let batches = (order.len() + batch / 2).max(batch) / batch;
+        let (mut active, mut hidden, mut targets) = (Active::default(), Vec::new(), Vec::new());
+        let mut loss = 0.0;
+        for i in 0..batches {
+            let samples = &order[i * order.len() / batches..(i + 1) * order.len() / batches];
+            targets.clear();
+            targets.extend(samples.iter().flat_map(|sample| sample.target.to_array()));
+            self.sparse.activate(&mut samples.iter().copied(), &mut active);
+            self.sparse.forward(&active, &mut hidden);
+            let step = self.tail.step(&hidden, &targets, rate).map_err(|error| self.tail_error(error))?;
+            self.sparse.step(&active, &step.hidden_gradient, rate as f32);
+            loss += f64::from(step.loss) * samples.len() as f64;
+        }
+        Ok(loss / order.len() as f64)
+    }
+
+    fn average(&mut self, share: f32) -> Result<(), LearnError> {
+        self.sparse.average_into(&mut self.averaged_sparse, share);
+        let now = self.tail.weights().map_err(|error| self.tail_error(error))?;
+        for (average, now) in self.averaged_dense.iter_mut().zip(&now) {
+            let values = average.weight.iter_mut().chain(&mut average.bias).zip(now.weight.iter().chain(&now.bias));
+            for (average, now) in values {
+                *average += share * (now - *average);
+            }
+        }
+        Ok(())
+    }
+
+    fn network(&self) -> Result<Network, LearnError> {
+        let dense = self.tail.weights().map_err(|error| self.tail_error(error))?;
+        self.assembled(self.sparse.state().0, &dense)
+    }
+
+    fn averaged_network(&self) -> Result<Network, LearnError> {
+        self.assembled(&self.averaged_sparse, &self.averaged_dense)
+    }
+
+    fn assembled(&self, sparse: &[f32], dense: &[DenseWeights]) -> Result<Network, LearnError> {
+        let (rows, bias) = sparse.split_at(self.shape.features.rows() * self.shape.width);
+        let build = || {
+            let first = FirstLayer::new(bias, rows)?;
+            let dense = dense
+                .iter()
+                .map(|layer| DenseLayer::new(layer.inputs, &layer.bias, &layer.weight))
+                .collect::<Result<_, _>>()?;
+            Network::new(self.shape.features, self.shape.activation, first, dense)
+        };
+        build().map_err(|error| LearnError::Shape { class: self.class, error })
+    }
+
+    fn tail_error(&self, error: TailError) -> LearnError {
+        LearnError::Tail { class: self.class, error }
+    }
+}

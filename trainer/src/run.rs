@@ -1,0 +1,364 @@
+//! A training run: the loop that plays, learns, measures itself and saves.
+//!
+//! Work goes in rounds. While the players play round `n` with the weights of this moment, the learner learns from
+//! round `n - 1` and makes the weights of the next; both are tasks of one thread pool, and neither sees what the other
+//! does before both are done. So the weights depend on the configuration alone, and not on threads or on when
+//! checkpoints were written.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, Instant},
+};
+
+use thiserror::Error;
+use zar::net::{Model, ModelError, PositionClass, Provenance};
+
+use crate::{
+    checkpoint::{self, CheckpointError, RunState},
+    config::{Config, ConfigError},
+    device::DeviceChoice,
+    learner::{Learner, Learnt, LearnError},
+    metrics::{self, Measurement},
+    score::Reference,
+    self_play::{Sample, SelfPlay},
+};
+
+/// The configuration of a run, in its folder.
+pub const CONFIG_FILE: &str = "run.toml";
+/// The averaged weights as of the last checkpoint, in a run's folder.
+pub const WEIGHTS_FILE: &str = "weights.zar";
+/// The measurements, in a run's folder.
+pub const METRICS_FILE: &str = "metrics.csv";
+const CHECKPOINT_FOLDER: &str = "checkpoints";
+
+/// Why a run cannot start or go on.
+#[derive(Debug, Error)]
+pub enum RunError {
+    /// The file system failed.
+    #[error("{path}: {error}")]
+    Io {
+        /// Where.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A folder that holds a run already was named for a new one.
+    #[error("{0} already holds a run: go on with --resume {0}, or name another folder")]
+    Exists(String),
+    /// No checkpoint of the run can be used.
+    #[error("no usable checkpoint in {0}")]
+    NoCheckpoint(String),
+    /// A checkpoint could not be written.
+    #[error("checkpoint: {0}")]
+    Checkpoint(#[from] CheckpointError),
+    /// The configuration in a checkpoint.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The learner failed.
+    #[error(transparent)]
+    Learn(#[from] LearnError),
+    /// Weights could not be written or read.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// A run in its folder.
+#[derive(Debug)]
+pub struct Run {
+    folder: PathBuf,
+    config: Config,
+    learner: Learner,
+    device: DeviceChoice,
+    round: u64,
+    games: u64,
+    positions: u64,
+    /// Seconds of work before this program started.
+    seconds_before: f64,
+    started: Instant,
+    measured_games: u64,
+    rival_games: u64,
+    rival: Vec<u8>,
+    pending: Vec<Sample>,
+    last_learnt: Learnt,
+}
+
+/// What drives and watches a run.
+pub struct Supervision<'a> {
+    /// Set from outside to make the run save and stop after the current round.
+    pub stop: &'a AtomicBool,
+    /// Stop, after saving, when this much time has gone by.
+    pub time_budget: Option<Duration>,
+    /// The longest time between checkpoints.
+    pub checkpoint_every: Duration,
+    /// Measure whenever so many games have been played.
+    pub measure_every: u64,
+    /// Decisions to measure the error rate on.
+    pub reference: Option<&'a Reference>,
+    /// Told after every round.
+    pub progress: &'a mut dyn FnMut(&Progress),
+    /// Told each measurement.
+    pub measured: &'a mut dyn FnMut(&Measurement),
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Progress {
+    /// Games played of all games of the run.
+    pub games: u64,
+    /// Positions learnt from.
+    pub positions: u64,
+    /// λ.
+    pub lambda: f64,
+    /// Learning rate.
+    pub rate: f64,
+    /// Loss of the last round, contact and race.
+    pub loss: [f64; PositionClass::ALL.len()],
+}
+
+/// How a call of [`Run::go`] ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// All games were played and learnt from.
+    Finished,
+    /// It was told to stop, or its time was up.
+    Stopped,
+}
+
+impl Run {
+    /// Starts a run from random weights in a folder that holds none.
+    ///
+    /// # Errors
+    /// A folder that cannot be made or holds a run already; shapes that cannot be.
+    pub fn create(folder: &Path, config: Config, device: DeviceChoice) -> Result<Run, RunError> {
+        let checkpoints = folder.join(CHECKPOINT_FOLDER);
+        if checkpoints.exists() {
+            return Err(RunError::Exists(folder.display().to_string()));
+        }
+        let learner = Learner::new(&config, device)?;
+        at(&checkpoints, fs::create_dir_all(&checkpoints))?;
+        let path = folder.join(CONFIG_FILE);
+        at(&path, zar::durable::write(&path, config.to_toml().as_bytes()))?;
+        let rival = learner.averaged_model(config.rules, Provenance::default())?.to_bytes()?;
+        let mut run = Run {
+            folder: folder.into(),
+            config,
+            learner,
+            device,
+            round: 0,
+            games: 0,
+            positions: 0,
+            seconds_before: 0.0,
+            started: Instant::now(),
+            measured_games: 0,
+            rival_games: 0,
+            rival,
+            pending: Vec::new(),
+            last_learnt: Learnt::default(),
+        };
+        run.save()?;
+        Ok(run)
+    }
+
+    /// Goes on from the newest usable checkpoint; tells `refused` of each that is not.
+    ///
+    /// # Errors
+    /// No checkpoint can be used.
+    pub fn resume(
+        folder: &Path,
+        device: DeviceChoice,
+        refused: &mut dyn FnMut(&Path, &dyn std::error::Error),
+    ) -> Result<Run, RunError> {
+        let checkpoints = folder.join(CHECKPOINT_FOLDER);
+        for path in at(&checkpoints, checkpoint::list(&checkpoints))? {
+            let restored = RunState::load(&path).map_err(RunError::from);
+            match restored.and_then(|state| Run::from_state(folder, state, device)) {
+                Ok(run) => return Ok(run),
+                Err(error) => refused(&path, &error),
+            }
+        }
+        Err(RunError::NoCheckpoint(checkpoints.display().to_string()))
+    }
+
+    fn from_state(folder: &Path, state: RunState, device: DeviceChoice) -> Result<Run, RunError> {
+        let config = Config::from_toml(&state.config)?;
+        let learner = Learner::from_state(&config, state.classes, device)?;
+        Ok(Run {
+            folder: folder.into(),
+            config,
+            learner,
+            device,
+            round: state.round,
+            games: state.games,
+            positions: state.positions,
+            seconds_before: state.seconds,
+            started: Instant::now(),
+            measured_games: state.measured_games,
+            rival_games: state.rival_games,
+            rival: state.rival,
+            pending: state.pending,
+            last_learnt: Learnt::default(),
+        })
+    }
+
+    /// The configuration.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// Games played.
+    pub fn games(&self) -> u64 {
+        self.games
+    }
+
+    /// Seconds of work so far, over all stretches of the run.
+    pub fn seconds(&self) -> f64 {
+        self.seconds_before + self.started.elapsed().as_secs_f64()
+    }
+
+    /// Where the learner computes.
+    pub fn device(&self) -> DeviceChoice {
+        self.device
+    }
+
+    /// Works in the current rayon pool until all games are played and learnt, or until it is told to stop; saves at
+    /// the end of either.
+    ///
+    /// # Errors
+    /// Weights that run away, or files that cannot be written.
+    pub fn go(&mut self, supervision: &mut Supervision<'_>) -> Result<Ending, RunError> {
+        let begun = Instant::now();
+        let mut saved = Instant::now();
+        let all_games = self.config.games();
+        while self.games < all_games || !self.pending.is_empty() {
+            self.round()?;
+            let settings = self.config.settings(self.games);
+            (supervision.progress)(&Progress {
+                games: self.games,
+                positions: self.positions,
+                lambda: settings.lambda,
+                rate: settings.rate,
+                loss: self.last_learnt.loss,
+            });
+            let finished = self.games >= all_games && self.pending.is_empty();
+            if finished || self.games >= self.measured_games + supervision.measure_every {
+                self.measure(supervision)?;
+            }
+            let out_of_time = supervision.time_budget.is_some_and(|budget| begun.elapsed() >= budget);
+            let stopped = supervision.stop.load(Ordering::Relaxed) || out_of_time;
+            if finished || stopped || saved.elapsed() >= supervision.checkpoint_every {
+                self.save()?;
+                saved = Instant::now();
+            }
+            if stopped && !finished {
+                return Ok(Ending::Stopped);
+            }
+        }
+        Ok(Ending::Finished)
+    }
+
+    /// Plays a round, and learns from the one before.
+    fn round(&mut self) -> Result<(), RunError> {
+        let count = u64::from(self.config.round_games).min(self.config.games().saturating_sub(self.games));
+        let settings = self.config.settings(self.games);
+        let model = self.learner.model(self.config.rules)?;
+        let self_play = SelfPlay {
+            seed: self.config.seed,
+            lambda: settings.lambda as f32,
+            random_openings: self.config.random_openings,
+            random_plays: self.config.random_plays,
+        };
+        let (learner, pending, round) = (&mut self.learner, &self.pending, self.round);
+        let (learnt, played) = rayon::join(
+            || learner.learn(pending, round, settings.rate),
+            || self_play.play(&model, self.games, count),
+        );
+        self.last_learnt = learnt?;
+        self.positions += self.pending.len() as u64;
+        self.pending = played;
+        self.games += count;
+        self.round += 1;
+        Ok(())
+    }
+
+    /// The averaged networks with what is known of their making.
+    ///
+    /// # Errors
+    /// A device that cannot be read.
+    pub fn model(&self) -> Result<Model, RunError> {
+        let provenance = Provenance {
+            games: self.games,
+            positions: self.positions,
+            seed: self.config.seed,
+            date: today(),
+            revision: env!("ZAR_REVISION").into(),
+            config: self.config.to_toml(),
+        };
+        Ok(self.learner.averaged_model(self.config.rules, provenance)?)
+    }
+
+    /// Writes a checkpoint and the averaged weights.
+    fn save(&mut self) -> Result<(), RunError> {
+        let state = RunState {
+            config: self.config.to_toml(),
+            round: self.round,
+            games: self.games,
+            positions: self.positions,
+            seconds: self.seconds(),
+            measured_games: self.measured_games,
+            rival_games: self.rival_games,
+            rival: self.rival.clone(),
+            classes: self.learner.state()?,
+            pending: self.pending.clone(),
+        };
+        state.save(&self.folder.join(CHECKPOINT_FOLDER))?;
+        self.model()?.save(&self.folder.join(WEIGHTS_FILE))?;
+        Ok(())
+    }
+
+    fn measure(&mut self, supervision: &mut Supervision<'_>) -> Result<(), RunError> {
+        self.measured_games = self.games;
+        let model = self.model()?;
+        let settings = self.config.settings(self.games);
+        let score = supervision.reference.map(|reference| {
+            reference.score(&reference.choices(&model)).expect("choices are legal results of the file's decisions")
+        });
+        let measurement = Measurement {
+            games: self.games,
+            positions: self.positions,
+            seconds: self.seconds(),
+            lambda: settings.lambda,
+            rate: settings.rate,
+            contact_loss: self.last_learnt.loss[PositionClass::Contact.index()],
+            race_loss: self.last_learnt.loss[PositionClass::Race.index()],
+            rival_games: self.rival_games,
+            rival_points: 0.0,
+            rival_interval: 0.0,
+            score,
+        };
+        let path = self.folder.join(METRICS_FILE);
+        at(&path, metrics::append(&path, &measurement))?;
+        (supervision.measured)(&measurement);
+        Ok(())
+    }
+}
+
+fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, RunError> {
+    result.map_err(|error| RunError::Io { path: path.display().to_string(), error })
+}
+
+/// The date in UTC, `YYYY-MM-DD` (Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days).
+fn today() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    let days = (since.as_secs() / 86_400) as i64 + 719_468;
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let shifted_month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    format!("{year:04}-{month:02}-{day:02}")
+}

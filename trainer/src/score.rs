@@ -1,0 +1,239 @@
+//! The error rate of a player on decisions whose plays have reference equities.
+//!
+//! A reference file has one decision a line: the position, the dice, and every legal result with `eq`, the referee's
+//! equity for the mover, on the plausible ones and `eq0`, a shallower one, on all. A chosen play costs the best `eq`
+//! less its own; one without `eq` costs the best less the lower of the lowest `eq` and its `eq0`.
+
+use std::{
+    collections::{BTreeMap, HashMap},
+    fmt, fs, io,
+    path::Path,
+};
+
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+use zar::{
+    board::Position,
+    net::{Evaluator, Model},
+    rules::{Dice, LegalPlays},
+    search::rank_plays,
+};
+
+/// Why a reference file cannot be used.
+#[derive(Debug, Error)]
+pub enum ScoreError {
+    /// It could not be read.
+    #[error("cannot read {path}: {error}")]
+    Io {
+        /// Which file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A line is not a decision.
+    #[error("line {line}: {reason}")]
+    Line {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The file holds no decision.
+    #[error("no decision in the reference file")]
+    Empty,
+}
+
+/// Decisions with reference equities.
+#[derive(Clone, Debug)]
+pub struct Reference {
+    decisions: Vec<Decision>,
+}
+
+#[derive(Clone, Debug)]
+struct Decision {
+    position: Position,
+    dice: Dice,
+    class: String,
+    game: u64,
+    /// The cost of each legal result in thousandths of a point.
+    costs: HashMap<Position, f64>,
+}
+
+#[derive(Deserialize)]
+struct Line {
+    pos: String,
+    dice: [u8; 2],
+    class: String,
+    game: Option<u64>,
+    moves: Vec<LineMove>,
+}
+
+#[derive(Deserialize)]
+struct LineMove {
+    after: String,
+    eq: Option<f64>,
+    eq0: Option<f64>,
+}
+
+/// Error rates, by class and over all.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ScoreTable {
+    /// Each class in alphabetical order.
+    pub classes: BTreeMap<String, ScoreRow>,
+    /// All decisions.
+    pub total: ScoreRow,
+}
+
+/// The error rate on some decisions.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct ScoreRow {
+    /// Decisions.
+    pub decisions: usize,
+    /// Mean cost of the chosen play in thousandths of a point (mEMG).
+    pub error: f64,
+    /// Standard error of the mean over decisions.
+    pub standard_error: f64,
+    /// Standard error when the decisions of one game hang together.
+    pub standard_error_by_game: f64,
+    /// Share of decisions without a cost, in percent.
+    pub best: f64,
+    /// Share that costs more than 0.02 points, in percent.
+    pub over_20: f64,
+    /// Share that costs more than 0.1 points, in percent.
+    pub over_100: f64,
+}
+
+impl Reference {
+    /// Reads a file in JSON Lines.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or a line that is not a decision with every legal result.
+    pub fn load(path: &Path) -> Result<Reference, ScoreError> {
+        let text = fs::read_to_string(path)
+            .map_err(|error| ScoreError::Io { path: path.display().to_string(), error })?;
+        Reference::parse(&text)
+    }
+
+    /// Reads JSON Lines.
+    ///
+    /// # Errors
+    /// As [`Reference::load`].
+    pub fn parse(text: &str) -> Result<Reference, ScoreError> {
+        let mut plays = LegalPlays::default();
+        let decisions: Vec<Decision> = text
+            .lines()
+            .enumerate()
+            .filter(|(_, line)| !line.trim().is_empty())
+            .map(|(i, line)| {
+                decision(line, i as u64, &mut plays).map_err(|reason| ScoreError::Line { line: i + 1, reason })
+            })
+            .collect::<Result<_, _>>()?;
+        if decisions.is_empty() { Err(ScoreError::Empty) } else { Ok(Reference { decisions }) }
+    }
+
+    /// Keeps the first decisions only.
+    pub fn truncate(&mut self, count: usize) {
+        self.decisions.truncate(count.max(1));
+    }
+
+    /// What a model chooses at 0-ply, each result as the next player sees it, in the order of the file.
+    pub fn choices(&self, model: &Model) -> Vec<Position> {
+        self.decisions
+            .par_iter()
+            .map_init(
+                || Evaluator::new(model),
+                |evaluator, decision| rank_plays(evaluator, &decision.position, decision.dice)[0].after,
+            )
+            .collect()
+    }
+
+    /// The error rate of choices as [`Reference::choices`] gives them.
+    ///
+    /// # Errors
+    /// [`ScoreError::Line`] for a choice that is no legal result of its decision.
+    pub fn score(&self, choices: &[Position]) -> Result<ScoreTable, ScoreError> {
+        let mut by_class: BTreeMap<String, Vec<(f64, u64)>> = BTreeMap::new();
+        let mut all = Vec::with_capacity(choices.len());
+        for (i, (decision, choice)) in self.decisions.iter().zip(choices).enumerate() {
+            let cost = *decision.costs.get(choice).ok_or_else(|| ScoreError::Line {
+                line: i + 1,
+                reason: format!("{choice} is not a legal result of {} {}", decision.position, decision.dice),
+            })?;
+            by_class.entry(decision.class.clone()).or_default().push((cost, decision.game));
+            all.push((cost, decision.game));
+        }
+        let classes = by_class.into_iter().map(|(class, costs)| (class, ScoreRow::of(&costs))).collect();
+        Ok(ScoreTable { classes, total: ScoreRow::of(&all) })
+    }
+}
+
+fn decision(line: &str, number: u64, plays: &mut LegalPlays) -> Result<Decision, String> {
+    let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let position: Position = line.pos.parse().map_err(|error| format!("{}: {error}", line.pos))?;
+    let dice = Dice::new(line.dice[0], line.dice[1]).map_err(|error| error.to_string())?;
+    let judged = || line.moves.iter().filter_map(|result| result.eq);
+    let best = judged().reduce(f64::max).ok_or("no result has an eq")?;
+    let lowest = judged().fold(best, f64::min);
+    let mut costs = HashMap::new();
+    for LineMove { after, eq, eq0 } in &line.moves {
+        let result: Position = after.parse().map_err(|error| format!("{after}: {error}"))?;
+        let equity = match (eq, eq0) {
+            (Some(eq), _) => *eq,
+            (None, Some(eq0)) => lowest.min(*eq0),
+            (None, None) => return Err(format!("{after} has neither eq nor eq0")),
+        };
+        costs.insert(result, 1000.0 * (best - equity));
+    }
+    plays.generate(&position, dice, Default::default());
+    match plays.iter().find(|legal| !costs.contains_key(&legal.after)) {
+        Some(legal) => Err(format!("the legal result {} is missing", legal.after)),
+        None => Ok(Decision { position, dice, class: line.class, game: line.game.unwrap_or(number), costs }),
+    }
+}
+
+impl ScoreRow {
+    fn of(costs: &[(f64, u64)]) -> ScoreRow {
+        let n = costs.len() as f64;
+        let mean = costs.iter().map(|(cost, _)| cost).sum::<f64>() / n;
+        let squares: f64 = costs.iter().map(|(cost, _)| (cost - mean).powi(2)).sum();
+        let mut games: BTreeMap<u64, f64> = BTreeMap::new();
+        for (cost, game) in costs {
+            *games.entry(*game).or_default() += cost - mean;
+        }
+        let share = |matches: &dyn Fn(f64) -> bool| {
+            100.0 * costs.iter().filter(|(cost, _)| matches(*cost)).count() as f64 / n
+        };
+        ScoreRow {
+            decisions: costs.len(),
+            error: mean,
+            standard_error: (squares / (n - 1.0).max(1.0)).sqrt() / n.sqrt(),
+            standard_error_by_game: games.values().map(|sum| sum * sum).sum::<f64>().sqrt() / n,
+            best: share(&|cost| cost < 1e-3),
+            over_20: share(&|cost| cost > 20.0),
+            over_100: share(&|cost| cost > 100.0),
+        }
+    }
+}
+
+impl fmt::Display for ScoreTable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:<9} {:>6} {:>10} {:>7} {:>7} {:>8} {:>9} {:>8}", "class", "n", "err(mEq)", "se", "se_g", "%best", "%err>20m", "%>100m")?;
+        let total = ("TOTAL".to_owned(), self.total);
+        let rows = self.classes.iter().map(|(class, row)| (class, row)).chain([(&total.0, &total.1)]);
+        for (class, row) in rows {
+            write!(
+                f,
+                "\n{class:<9} {:>6} {:>10.2} {:>7.2} {:>7.2} {:>8.1} {:>9.1} {:>8.1}",
+                row.decisions,
+                row.error,
+                row.standard_error,
+                row.standard_error_by_game,
+                row.best,
+                row.over_20,
+                row.over_100
+            )?;
+        }
+        Ok(())
+    }
+}
