@@ -11,3 +11,5 @@ pub mod score;
 pub mod seeds;
 pub mod self_play;
 pub mod sparse_layer;
+pub mod cli;
+pub mod duel;

@@ -4,7 +4,7 @@
 //! gradient and the optimiser of this one layer are here. The optimiser is Adam (Kingma, Ba, 2015) with a clock of its
 //! own for each row, which moves when a position of the batch uses the row ("lazy" Adam).
 
-use multiversion::multiversion;
+use pulp::Arch;
 use zar::net::{FeatureSet, FirstLayer, MAX_SLOTS, NO_ROW, ShapeError};
 
 use crate::self_play::Sample;
@@ -126,12 +126,12 @@ impl SparseLayer {
     /// The layer's outputs, before the activation: `[position * width + unit]`.
     pub fn forward(&self, active: &Active, hidden: &mut Vec<f32>) {
         hidden.resize(active.ends.len() * self.width, 0.0);
-        sum_rows(&self.rows, self.width, active, hidden);
+        Arch::new().dispatch(|| sum_rows(&self.rows, self.width, active, hidden));
     }
 
     /// One step of the optimiser, from the gradient of the loss by the layer's outputs.
     pub fn step(&mut self, active: &Active, gradient: &[f32], rate: f32) {
-        adam(self, active, gradient, rate);
+        Arch::new().dispatch(|| adam(self, active, gradient, rate));
     }
 
     /// Moves `average` (rows with the biases last) towards the rows by a share of the distance.
@@ -142,7 +142,7 @@ impl SparseLayer {
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx2", "x86_64+avx2", "aarch64+neon"))]
+#[inline(always)]
 fn sum_rows(rows: &[f32], width: usize, active: &Active, hidden: &mut [f32]) {
     let mut start = 0;
     for (hidden, &end) in hidden.chunks_exact_mut(width).zip(&active.ends) {
@@ -160,7 +160,7 @@ fn sum_rows(rows: &[f32], width: usize, active: &Active, hidden: &mut [f32]) {
     }
 }
 
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx2", "x86_64+avx2", "aarch64+neon"))]
+#[inline(always)]
 fn adam(layer: &mut SparseLayer, active: &Active, gradient: &[f32], rate: f32) {
     let width = layer.width;
     for row in 0..layer.steps.len() {

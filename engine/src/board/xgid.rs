@@ -1,10 +1,10 @@
 //! XGID, the text by which eXtreme Gammon and most web pages quote a position with cube, dice and score.
 //!
 //! Ten fields with colons between: the board, the cube's exponent, its owner (1 the bottom player, -1 the top player, 0
-//! in the middle), whose turn (1 or -1), the dice (`00` before the roll, `D`, `B` or `R` when that player has doubled,
-//! beavered or raccooned), the bottom and the top player's score, the rules (in a match 1 for the Crawford game, in
-//! money play 1 for Jacoby + 2 for beavers), the match length (0: money play) and the exponent of the highest cube
-//! allowed.
+//! in the middle), whose turn (1 or -1), the dice (`00` before the roll, `D` when that player has doubled, `B` when his
+//! double was beavered, `R` when he raccooned the beaver), the bottom and the top player's score, the rules (in a match 1
+//! for the Crawford game, in money play 1 for Jacoby + 2 for beavers), the match length (0: money play) and the exponent
+//! of the highest cube allowed.
 //!
 //! **Perspective.** The board and the scores of the text are the bottom player's, whoever is on roll: its 26 characters
 //! are the top player's bar, the points 1-24 as the bottom player counts them, and his bar; `A`-`O` are 1-15 checkers

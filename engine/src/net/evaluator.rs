@@ -1,5 +1,7 @@
 //! Evaluation of positions by a model.
 
+use pulp::Arch;
+
 use crate::{
     board::Position,
     rules::{LegalPlay, Outcome},
@@ -14,6 +16,7 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Evaluator<'m> {
     model: &'m Model,
+    arch: Arch,
     accumulators: Vec<Accumulator>,
     activations: Activations,
 }
@@ -23,7 +26,7 @@ impl<'m> Evaluator<'m> {
     pub fn new(model: &'m Model) -> Evaluator<'m> {
         let accumulators =
             PositionClass::ALL.iter().map(|&class| Accumulator::for_network(model.network(class))).collect();
-        Evaluator { model, accumulators, activations: Activations::default() }
+        Evaluator { model, arch: Arch::new(), accumulators, activations: Activations::default() }
     }
 
     /// The model.
@@ -39,8 +42,8 @@ impl<'m> Evaluator<'m> {
         let class = PositionClass::of(position);
         let network = self.model.network(class);
         let accumulator = &mut self.accumulators[class.index()];
-        accumulate(network, position, accumulator);
-        let outputs = evaluate_from(network, accumulator, position, &mut self.activations);
+        accumulate(self.arch, network, position, accumulator);
+        let outputs = evaluate_from(self.arch, network, accumulator, position, &mut self.activations);
         Probabilities::from_array(outputs).made_possible(position, class == PositionClass::Race)
     }
 
@@ -60,10 +63,10 @@ impl<'m> Evaluator<'m> {
             let network = self.model.network(class);
             let accumulator = &mut self.accumulators[class.index()];
             if !accumulated[class.index()] {
-                accumulate(network, &unmoved, accumulator);
+                accumulate(self.arch, network, &unmoved, accumulator);
                 accumulated[class.index()] = true;
             }
-            let outputs = evaluate_from(network, accumulator, after, &mut self.activations);
+            let outputs = evaluate_from(self.arch, network, accumulator, after, &mut self.activations);
             results.push(Probabilities::from_array(outputs).made_possible(after, class == PositionClass::Race));
         }
     }

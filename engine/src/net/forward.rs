@@ -1,19 +1,17 @@
 //! The arithmetic of the forward pass, compiled once for each kind of vector instructions and chosen at run time.
 //!
-//! Plain loops over blocks: the compiler turns a block into one, two or four vector registers. Products and sums stay
-//! separate operations in a fixed order, so that every processor computes the same bits.
+//! Products and sums stay separate operations, and every sum is taken in an order that does not depend on the width of
+//! the vectors, so that every processor computes the same bits.
 
-use multiversion::multiversion;
+use bytemuck::{cast_slice, cast_slice_mut};
+use pulp::{Arch, Simd, WithSimd};
 
 use crate::board::Position;
 
 use super::{
-    FeatureSet, MAX_SLOTS, NO_ROW, Network, OUTPUTS, Slots,
+    MAX_SLOTS, NO_ROW, Network, OUTPUTS, Slots,
     layers::{Activation, Block, DenseLayer, FirstLayer},
 };
-
-/// Blocks that are summed together, so that the sums stay in registers.
-const GROUP: usize = FirstLayer::WIDTH_STEP / Block::SIZE;
 
 /// The first layer of one position: its slots and its sums, from which positions that differ little are computed.
 #[derive(Clone, Debug)]
@@ -37,143 +35,167 @@ pub struct Activations {
 }
 
 /// Computes the first layer of `position` from nothing.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx2", "x86_64+avx2", "aarch64+neon"))]
-pub fn accumulate(network: &Network, position: &Position, accumulator: &mut Accumulator) {
-    fill(network.features(), position, &mut accumulator.slots);
-    let mut rows = [0u32; MAX_SLOTS];
-    let mut count = 0;
-    for &row in &accumulator.slots {
-        rows[count] = row.into();
-        count += usize::from(row != NO_ROW);
-    }
-    let first = network.first();
-    sum_rows(first, first.bias_blocks(), &rows[..count], &[], &mut accumulator.sums);
+pub fn accumulate(arch: Arch, network: &Network, position: &Position, accumulator: &mut Accumulator) {
+    arch.dispatch(Accumulate { network, position, accumulator });
 }
 
 /// Evaluates `position`, whose first layer is computed from that of a `parent` by the slots in which they differ.
-#[multiversion(targets("x86_64+avx512f+avx512bw+avx512vl+avx2", "x86_64+avx2", "aarch64+neon"))]
 pub fn evaluate_from(
+    arch: Arch,
     network: &Network,
     parent: &Accumulator,
     position: &Position,
     activations: &mut Activations,
 ) -> [f32; OUTPUTS] {
-    let mut slots = [NO_ROW; MAX_SLOTS];
-    fill(network.features(), position, &mut slots);
-    let (mut added, mut removed) = ([0u32; MAX_SLOTS], [0u32; MAX_SLOTS]);
-    let (mut additions, mut removals) = (0, 0);
-    for (&new, &old) in slots.iter().zip(&parent.slots) {
-        added[additions] = new.into();
-        removed[removals] = old.into();
-        additions += usize::from(new != old && new != NO_ROW);
-        removals += usize::from(new != old && old != NO_ROW);
-    }
-    let Activations { hidden, next } = activations;
-    hidden.resize(parent.sums.len(), Block::default());
-    sum_rows(network.first(), &parent.sums, &added[..additions], &removed[..removals], hidden);
-    for layer in network.dense() {
-        activate(network.activation(), hidden);
-        next.resize(layer.output_blocks(), Block::default());
-        dense(layer, hidden, next);
-        std::mem::swap(hidden, next);
-    }
-    let logits = &hidden[0].0;
-    let mut outputs = [0.0; OUTPUTS];
-    let mut probabilities = Block::default();
-    for (probability, &logit) in probabilities.0.iter_mut().zip(logits) {
-        *probability = logistic(logit);
-    }
-    outputs.copy_from_slice(&probabilities.0[..OUTPUTS]);
-    outputs
+    arch.dispatch(EvaluateFrom { network, parent, position, activations })
 }
 
-#[inline(always)]
-fn fill(features: FeatureSet, position: &Position, slots: &mut Slots) {
-    features.fill(position, slots);
+struct Accumulate<'a> {
+    network: &'a Network,
+    position: &'a Position,
+    accumulator: &'a mut Accumulator,
+}
+
+impl WithSimd for Accumulate<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Accumulator { slots, sums } = self.accumulator;
+        self.network.features().fill(self.position, slots);
+        let mut rows = [0u16; MAX_SLOTS];
+        let mut count = 0;
+        for &row in slots.iter() {
+            rows[count] = row;
+            count += usize::from(row != NO_ROW);
+        }
+        let first = self.network.first();
+        sum_rows(simd, first, first.bias_blocks(), &rows[..count], &[], sums);
+    }
+}
+
+struct EvaluateFrom<'a> {
+    network: &'a Network,
+    parent: &'a Accumulator,
+    position: &'a Position,
+    activations: &'a mut Activations,
+}
+
+impl WithSimd for EvaluateFrom<'_> {
+    type Output = [f32; OUTPUTS];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> [f32; OUTPUTS] {
+        let EvaluateFrom { network, parent, position, activations: Activations { hidden, next } } = self;
+        let mut slots = [NO_ROW; MAX_SLOTS];
+        network.features().fill(position, &mut slots);
+        let (mut added, mut removed) = ([0; MAX_SLOTS], [0; MAX_SLOTS]);
+        let (mut additions, mut removals) = (0, 0);
+        let mut differs = [0u8; MAX_SLOTS];
+        for ((differs, new), old) in differs.iter_mut().zip(&slots).zip(&parent.slots) {
+            *differs = u8::from(new != old);
+        }
+        for (chunk, differs) in differs.as_chunks::<8>().0.iter().enumerate() {
+            let mut differs = u64::from_le_bytes(*differs);
+            while differs != 0 {
+                let slot = 8 * chunk + differs.trailing_zeros() as usize / 8;
+                differs &= differs - 1;
+                let (new, old) = (slots[slot], parent.slots[slot]);
+                added[additions] = new;
+                removed[removals] = old;
+                additions += usize::from(new != NO_ROW);
+                removals += usize::from(old != NO_ROW);
+            }
+        }
+        hidden.resize(parent.sums.len(), Block::default());
+        sum_rows(simd, network.first(), &parent.sums, &added[..additions], &removed[..removals], hidden);
+        for layer in network.dense() {
+            activate(simd, network.activation(), hidden);
+            next.resize(layer.output_blocks(), Block::default());
+            dense(simd, layer, hidden, next);
+            std::mem::swap(hidden, next);
+        }
+        std::array::from_fn(|output| logistic(hidden[0].0[output]))
+    }
 }
 
 /// `sums = start + added rows - removed rows`.
 #[inline(always)]
-fn sum_rows(first: &FirstLayer, start: &[Block], added: &[u32], removed: &[u32], sums: &mut [Block]) {
+fn sum_rows<S: Simd>(simd: S, first: &FirstLayer, start: &[Block], added: &[u16], removed: &[u16], sums: &mut [Block]) {
+    /// Vectors that are summed together, so that the sums stay in registers.
+    const GROUP: usize = 4;
+    let rows: &[S::f32s] = cast_slice(first.row_blocks());
+    let (start, sums): (&[S::f32s], &mut [S::f32s]) = (cast_slice(start), cast_slice_mut(sums));
     let stride = start.len();
-    let rows = first.row_blocks();
-    for (group, (start, sums)) in start.chunks_exact(GROUP).zip(sums.chunks_exact_mut(GROUP)).enumerate() {
-        let mut sum: [Block; GROUP] = [start[0], start[1], start[2], start[3]];
+    let groups = start.as_chunks::<GROUP>().0.iter().zip(sums.as_chunks_mut::<GROUP>().0);
+    for (group, (start, sums)) in groups.enumerate() {
+        let rows = &rows[GROUP * group..];
+        let mut sum = *start;
         for &row in removed {
-            let offset = row as usize * stride + group * GROUP;
-            for (sum, row) in sum.iter_mut().zip(&rows[offset..offset + GROUP]) {
-                for (sum, value) in sum.0.iter_mut().zip(&row.0) {
-                    *sum -= value;
-                }
+            let row = &rows[usize::from(row) * stride..][..GROUP];
+            for i in 0..GROUP {
+                sum[i] = simd.sub_f32s(sum[i], row[i]);
             }
         }
         for &row in added {
-            let offset = row as usize * stride + group * GROUP;
-            for (sum, row) in sum.iter_mut().zip(&rows[offset..offset + GROUP]) {
-                for (sum, value) in sum.0.iter_mut().zip(&row.0) {
-                    *sum += value;
-                }
+            let row = &rows[usize::from(row) * stride..][..GROUP];
+            for i in 0..GROUP {
+                sum[i] = simd.add_f32s(sum[i], row[i]);
             }
         }
-        sums.copy_from_slice(&sum);
+        *sums = sum;
     }
 }
 
 #[inline(always)]
-fn activate(activation: Activation, blocks: &mut [Block]) {
-    for block in blocks {
-        for value in &mut block.0 {
-            *value = activation.apply(*value);
-        }
-    }
-}
-
-/// One dense layer. Even and odd inputs are summed apart, which halves the chain of additions that must wait for
-/// one another.
-#[inline(always)]
-fn dense(layer: &DenseLayer, inputs: &[Block], outputs: &mut [Block]) {
-    match layer.output_blocks() {
-        1 => dense_blocks::<1>(layer, inputs, outputs, 0),
-        blocks => {
-            let pairs = blocks / 2;
-            for pair in 0..pairs {
-                dense_blocks::<2>(layer, inputs, outputs, 2 * pair);
-            }
-            if blocks % 2 == 1 {
-                dense_blocks::<1>(layer, inputs, outputs, blocks - 1);
-            }
-        }
+fn activate<S: Simd>(simd: S, activation: Activation, blocks: &mut [Block]) {
+    let (zero, one) = (simd.splat_f32s(0.0), simd.splat_f32s(1.0));
+    let vectors: &mut [S::f32s] = cast_slice_mut(blocks);
+    match activation {
+        Activation::Relu => vectors.iter_mut().for_each(|x| *x = simd.max_f32s(*x, zero)),
+        Activation::ClippedRelu => vectors.iter_mut().for_each(|x| *x = simd.min_f32s(simd.max_f32s(*x, zero), one)),
     }
 }
 
 #[inline(always)]
-fn dense_blocks<const N: usize>(layer: &DenseLayer, inputs: &[Block], outputs: &mut [Block], first: usize) {
-    const LANES: usize = 4;
-    let stride = layer.output_blocks();
-    let mut sums = [[Block::default(); N]; LANES];
-    let weights = layer.weight_blocks();
-    let add = |sums: &mut [Block; N], input: f32, index: usize| {
-        let weights = &weights[index * stride + first..][..N];
-        for (sum, weight) in sums.iter_mut().zip(weights) {
-            for (sum, weight) in sum.0.iter_mut().zip(&weight.0) {
-                *sum += input * weight;
+fn dense<S: Simd>(simd: S, layer: &DenseLayer, inputs: &[Block], outputs: &mut [Block]) {
+    let outputs: &mut [S::f32s] = cast_slice_mut(outputs);
+    let mut first = 0;
+    while first + 2 <= outputs.len() {
+        dense_vectors::<S, 2>(simd, layer, inputs, outputs, first);
+        first += 2;
+    }
+    if first < outputs.len() {
+        dense_vectors::<S, 1>(simd, layer, inputs, outputs, first);
+    }
+}
+
+/// `N` vectors of outputs. Every fourth input goes to a sum of its own, so that additions need not wait for one another.
+#[inline(always)]
+fn dense_vectors<S: Simd, const N: usize>(
+    simd: S,
+    layer: &DenseLayer,
+    inputs: &[Block],
+    outputs: &mut [S::f32s],
+    first: usize,
+) {
+    let weights: &[S::f32s] = &cast_slice(layer.weight_blocks())[first..];
+    let bias: &[S::f32s] = &cast_slice(layer.bias_blocks())[first..];
+    let stride = outputs.len();
+    let mut sums = [[simd.splat_f32s(0.0); N]; 4];
+    let inputs: &[f32] = cast_slice(inputs);
+    for (quad, inputs) in inputs.as_chunks::<4>().0.iter().take(layer.inputs().div_ceil(4)).enumerate() {
+        for i in 0..4 {
+            let input = simd.splat_f32s(inputs[i]);
+            let weights = &weights[(4 * quad + i) * stride..][..N];
+            for n in 0..N {
+                sums[i][n] = simd.add_f32s(sums[i][n], simd.mul_f32s(input, weights[n]));
             }
         }
-    };
-    let whole = layer.inputs() / Block::SIZE;
-    for (block, inputs) in inputs[..whole].iter().enumerate() {
-        for (i, &input) in inputs.0.iter().enumerate() {
-            add(&mut sums[i % LANES], input, block * Block::SIZE + i);
-        }
-    }
-    for i in 0..layer.inputs() % Block::SIZE {
-        add(&mut sums[i % LANES], inputs[whole].0[i], whole * Block::SIZE + i);
     }
     for n in 0..N {
-        for i in 0..Block::SIZE {
-            let pairs = (sums[0][n].0[i] + sums[2][n].0[i]) + (sums[1][n].0[i] + sums[3][n].0[i]);
-            outputs[first + n].0[i] = layer.bias_blocks()[first + n].0[i] + pairs;
-        }
+        let sum = simd.add_f32s(simd.add_f32s(sums[0][n], sums[1][n]), simd.add_f32s(sums[2][n], sums[3][n]));
+        outputs[first + n] = simd.add_f32s(bias[n], sum);
     }
 }
 

@@ -1,5 +1,6 @@
 //! The layers of a network, as numbers.
 
+use bytemuck::{Pod, Zeroable};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -9,7 +10,7 @@ use super::FeatureSet;
 pub const OUTPUTS: usize = 5;
 
 /// Sixteen numbers side by side, aligned for vector loads; layers are cut into blocks.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub struct Block(pub [f32; Block::SIZE]);
 
@@ -56,7 +57,7 @@ pub struct DenseLayer {
     /// Blocks of outputs: outputs rounded up.
     output_blocks: usize,
     bias: Vec<Block>,
-    /// `weight[input * output_blocks + block]`.
+    /// `weight[input * output_blocks + block]`; inputs are filled up with zeros to whole blocks.
     weight: Vec<Block>,
 }
 
@@ -189,7 +190,7 @@ impl DenseLayer {
         }
         expect("the weight of a dense layer", weight.len(), inputs * outputs)?;
         let output_blocks = outputs.div_ceil(Block::SIZE);
-        let mut by_input = vec![Block::default(); inputs * output_blocks];
+        let mut by_input = vec![Block::default(); inputs.next_multiple_of(Block::SIZE) * output_blocks];
         for output in 0..outputs {
             for input in 0..inputs {
                 by_input[input * output_blocks + output / Block::SIZE].0[output % Block::SIZE] =

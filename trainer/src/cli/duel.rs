@@ -80,8 +80,7 @@ pub fn run(args: &Args) -> Result<(), DuelCommandError> {
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} games, {per_sec}, {eta} left") {
         bar.set_style(style);
     }
-    let report =
-        pool.install(|| duel.run(source_a.as_ref(), source_b.as_ref(), &|games| bar.set_position(games)));
+    let report = pool.install(|| duel.run(source_a.as_ref(), source_b.as_ref(), &|games| bar.set_position(games)));
     bar.finish_and_clear();
     let report = report?;
     if *json {

@@ -17,10 +17,7 @@ use zar::{
     rules::{Dice, LegalPlays},
 };
 
-use super::{
-    Player, PlayerError, PlayerSource,
-    player::find_play,
-};
+use super::{Player, PlayerError, PlayerSource, player::find_play};
 
 /// How long gnubg may take to start, and to answer.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -29,15 +26,16 @@ const PATIENCE: Duration = Duration::from_secs(60);
 const PORTS: u32 = 5;
 
 /// Runs gnubg ($1) on commands ($2), with a directory of its own for the settings that it keeps, until the standard input
-/// ends. gnubg would live on when nobody talks to it any more; this ends it however this process ends, and
-/// Ctrl-C in the terminal must not end the keeper before it has done so.
+/// ends. gnubg would live on when nobody talks to it any more; the keeper ends it however this process ends, and therefore
+/// outlives Ctrl-C in the terminal and the reader of its output.
 const KEEPER: &str = r#"
 trap '' INT
 exec 2>&1 3<&0
 directory=$(mktemp -d) || exit
 printf '%s' "$2" | "$1" -t -q -r -s "$directory" 3<&- &
 gnubg=$!
-{ cat <&3; kill -KILL $gnubg; } >/dev/null 2>&1 &
+exec >/dev/null 2>&1
+{ cat <&3; kill -KILL $gnubg; } &
 watch=$!
 wait $gnubg
 kill $watch
@@ -254,9 +252,7 @@ fn board_line(position: &Position, dice: Dice) -> String {
     let counts: String = position.points().iter().map(|count| format!("{count}:")).collect();
     let (high, low) = (dice.high(), dice.low());
     let (off, opponent_off) = (position.off(), position.opponent_off());
-    format!(
-        "board:X:O:0:0:0:{counts}1:{high}:{low}:{high}:{low}:1:1:1:0:1:-1:0:25:{off}:{opponent_off}:0:0:0:0:0:0\n"
-    )
+    format!("board:X:O:0:0:0:{counts}1:{high}:{low}:{high}:{low}:1:1:1:0:1:-1:0:25:{off}:{opponent_off}:0:0:0:0:0:0\n")
 }
 
 #[cfg(test)]

@@ -142,7 +142,8 @@ impl Duel {
             Ok(tally)
         };
         let tallies = rayon::broadcast(|_| work().inspect_err(|_| failed.store(true, Ordering::Relaxed)));
-        let total = tallies.into_iter().try_fold(Tally::default(), |total, tally| Ok::<_, DuelError>(total.plus(tally?)))?;
+        let total =
+            tallies.into_iter().try_fold(Tally::default(), |total, tally| Ok::<_, DuelError>(total.plus(tally?)))?;
         Ok(total.report(start.elapsed().as_secs_f64()))
     }
 
@@ -166,9 +167,9 @@ impl Duel {
             let legal = plays.get(index).ok_or(PlayerError::Index { index, plays: plays.len() })?;
             position = legal.after;
             on_roll = 1 - on_roll;
-            if Outcome::of(&position, self.rules).is_some() {
-                let seen_by_a = if on_roll == 0 { position } else { position.swapped() };
-                return Outcome::of(&seen_by_a, self.rules).ok_or(DuelError::Endless { pair });
+            let seen_by_a = if on_roll == 0 { position } else { position.swapped() };
+            if let Some(outcome) = Outcome::of(&seen_by_a, self.rules) {
+                return Ok(outcome);
             }
             dice = Dice::roll(&mut rng);
         }

@@ -138,8 +138,7 @@ impl Contestant {
         let wrong_rules = || PlayerError::Rules { contestant: self.clone(), rules };
         Ok(match self {
             Contestant::Weights(path) => {
-                let model =
-                    Model::load(path).map_err(|error| PlayerError::Model { path: path.clone(), error })?;
+                let model = Model::load(path).map_err(|error| PlayerError::Model { path: path.clone(), error })?;
                 if model.rules() != rules {
                     return Err(wrong_rules());
                 }
@@ -212,7 +211,7 @@ impl Player for RandomPlayer {
 
     fn choose(&mut self, _: &Position, _: Dice, plays: &LegalPlays) -> Result<usize, PlayerError> {
         // Multiply and shift favours no play by more than one part in 2^32 / plays.
-        Ok((u64::from(self.rng.next_u32()) * plays.len() as u64 >> 32) as usize)
+        Ok(((u64::from(self.rng.next_u32()) * plays.len() as u64) >> 32) as usize)
     }
 }
 

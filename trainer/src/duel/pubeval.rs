@@ -13,10 +13,7 @@ use zar::{
     rules::{Dice, LegalPlays},
 };
 
-use super::{
-    Player, PlayerError, PlayerSource,
-    player::find_play,
-};
+use super::{Player, PlayerError, PlayerSource, player::find_play};
 
 /// The program that the child runs.
 const SCRIPT: &str = include_str!("pubeval.py");

@@ -1,0 +1,3 @@
+//! The commands of `zar-train`.
+
+pub mod duel;
