@@ -6,6 +6,7 @@ pub mod dense_tail;
 pub mod device;
 pub mod learner;
 pub mod metrics;
+pub mod plot;
 pub mod run;
 pub mod score;
 pub mod seeds;

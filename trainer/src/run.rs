@@ -19,7 +19,8 @@ use crate::{
     checkpoint::{self, CheckpointError, RunState},
     config::{Config, ConfigError},
     device::DeviceChoice,
-    learner::{Learner, Learnt, LearnError},
+    duel::{Duel, DuelError},
+    learner::{LearnError, Learner, Learnt},
     metrics::{self, Measurement},
     score::Reference,
     self_play::{Sample, SelfPlay},
@@ -62,7 +63,13 @@ pub enum RunError {
     /// Weights could not be written or read.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The games against the earlier weights failed.
+    #[error(transparent)]
+    Duel(#[from] DuelError),
 }
+
+/// Pairs of games against the earlier weights in a measurement.
+const RIVAL_PAIRS: u64 = 500;
 
 /// A run in its folder.
 #[derive(Debug)]
@@ -70,7 +77,6 @@ pub struct Run {
     folder: PathBuf,
     config: Config,
     learner: Learner,
-    device: DeviceChoice,
     round: u64,
     games: u64,
     positions: u64,
@@ -97,9 +103,9 @@ pub struct Supervision<'a> {
     /// Decisions to measure the error rate on.
     pub reference: Option<&'a Reference>,
     /// Told after every round.
-    pub progress: &'a mut dyn FnMut(&Progress),
+    pub progress: &'a mut (dyn FnMut(&Progress) + Send),
     /// Told each measurement.
-    pub measured: &'a mut dyn FnMut(&Measurement),
+    pub measured: &'a mut (dyn FnMut(&Measurement) + Send),
 }
 
 /// How far a run is.
@@ -145,7 +151,6 @@ impl Run {
             folder: folder.into(),
             config,
             learner,
-            device,
             round: 0,
             games: 0,
             positions: 0,
@@ -188,7 +193,6 @@ impl Run {
             folder: folder.into(),
             config,
             learner,
-            device,
             round: state.round,
             games: state.games,
             positions: state.positions,
@@ -207,6 +211,16 @@ impl Run {
         &self.config
     }
 
+    /// Where the run is kept.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Positions learnt from.
+    pub fn positions(&self) -> u64 {
+        self.positions
+    }
+
     /// Games played.
     pub fn games(&self) -> u64 {
         self.games
@@ -215,11 +229,6 @@ impl Run {
     /// Seconds of work so far, over all stretches of the run.
     pub fn seconds(&self) -> f64 {
         self.seconds_before + self.started.elapsed().as_secs_f64()
-    }
-
-    /// Where the learner computes.
-    pub fn device(&self) -> DeviceChoice {
-        self.device
     }
 
     /// Works in the current rayon pool until all games are played and learnt, or until it is told to stop; saves at
@@ -324,6 +333,8 @@ impl Run {
         let score = supervision.reference.map(|reference| {
             reference.score(&reference.choices(&model)).expect("choices are legal results of the file's decisions")
         });
+        let duel = Duel { pairs: RIVAL_PAIRS, seed: self.config.seed, rules: self.config.rules };
+        let report = duel.run(&model, &Model::from_bytes(&self.rival)?, &|_| ())?;
         let measurement = Measurement {
             games: self.games,
             positions: self.positions,
@@ -333,10 +344,16 @@ impl Run {
             contact_loss: self.last_learnt.loss[PositionClass::Contact.index()],
             race_loss: self.last_learnt.loss[PositionClass::Race.index()],
             rival_games: self.rival_games,
-            rival_points: 0.0,
-            rival_interval: 0.0,
+            rival_points: report.points_per_game,
+            rival_interval: 1.96 * report.standard_error.unwrap_or(0.0),
             score,
         };
+        // The rival stays the same until the run has played twice as many games: what it measures is what the second
+        // half of all learning so far has brought.
+        if self.games >= 2 * self.rival_games.max(1) {
+            self.rival_games = self.games;
+            self.rival = model.to_bytes()?;
+        }
         let path = self.folder.join(METRICS_FILE);
         at(&path, metrics::append(&path, &measurement))?;
         (supervision.measured)(&measurement);

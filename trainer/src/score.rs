@@ -132,6 +132,12 @@ impl Reference {
         if decisions.is_empty() { Err(ScoreError::Empty) } else { Ok(Reference { decisions }) }
     }
 
+    /// Number of decisions, at least 1.
+    #[allow(clippy::len_without_is_empty)]
+    pub fn len(&self) -> usize {
+        self.decisions.len()
+    }
+
     /// Keeps the first decisions only.
     pub fn truncate(&mut self, count: usize) {
         self.decisions.truncate(count.max(1));

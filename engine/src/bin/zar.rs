@@ -1,2 +1,7 @@
-//! zar
-fn main(){}
+//! The command `zar`.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    zar::cli::main()
+}

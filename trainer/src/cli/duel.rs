@@ -3,12 +3,14 @@
 use std::num::NonZeroUsize;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use rayon::{ThreadPoolBuildError, ThreadPoolBuilder};
+use rayon::ThreadPoolBuildError;
 use serde::Serialize;
 use thiserror::Error;
 use zar::rules::RuleSet;
 
 use crate::duel::{Contestant, Duel, DuelError, PlayerError, Report};
+
+use super::thread_pool;
 
 /// Plays one player against another, each dice sequence from both sides.
 ///
@@ -74,7 +76,7 @@ pub fn run(args: &Args) -> Result<(), DuelCommandError> {
     let Args { a, b, games, seed, threads, rules, json } = args;
     let (source_a, source_b) = (a.source(*rules, *seed)?, b.source(*rules, *seed)?);
     let duel = Duel { pairs: games.div_ceil(2), seed: *seed, rules: *rules };
-    let pool = ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build()?;
+    let pool = thread_pool(*threads)?;
     // The bar draws nothing where standard error is no terminal.
     let bar = if *json { ProgressBar::hidden() } else { ProgressBar::new(2 * duel.pairs) };
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} games, {per_sec}, {eta} left") {

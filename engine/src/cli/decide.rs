@@ -1,0 +1,439 @@
+//! `zar decide`: requests and answers in JSON Lines, for programs and benchmarks.
+//!
+//! One thread reads lines; this one takes all that have come, lets the pool answer them, and writes the answers. A
+//! client that waits for each answer gets it at once, and one that writes without waiting keeps all cores busy.
+
+use std::{
+    io::{self, BufRead, Write},
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread,
+};
+
+use rayon::{ThreadPool, prelude::*};
+use serde::{Deserialize, Serialize};
+use thiserror::Error;
+
+use crate::{
+    board::{CubeOwner, Position, PositionIdError},
+    bot::{Bot, BotError, UnknownLevel, Valuation},
+    cube::{CubeState, CubeValueError},
+    rules::{Dice, DiceError, UnknownRuleSet},
+};
+
+use super::{
+    CliError, Options,
+    answer::{Rounded, probabilities},
+    cube::CubeAnswer,
+};
+
+/// Answers requests in JSON Lines: one a line on standard input, one answer a line on standard output, in order.
+///
+/// A play: {"pos": POSITION ID, "dice": [3, 1]}. The answer: {"after": ID of the result as the next player sees it,
+/// "play": "8/5 6/5", "equity": e, "probs": [5], "plays": [{"after", "play", "equity"}, every legal result once, best
+/// first]}; with nothing legal the swapped position and the play "". Equity and probabilities are those of the player
+/// who makes the play.
+///
+/// A cube decision: {"pos": ID}. The answer: {"action", "nd", "dt", "dp", "probs"}; the action is no-double, double-take,
+/// double-drop or too-good, or with "owner": "player" no-redouble, redouble-take, redouble-drop or too-good.
+///
+/// An evaluation before the roll: {"pos": ID, "want": "eval"}. The answer: {"probs", "cubeless", "cubeful"}.
+///
+/// Optional in a request: "cubeful" (true; false gives cubeless equities), "cube" ({"value": 1, "owner": "centered",
+/// "player" or "opponent"}), "rules" and "level". "match" is refused, as matches are not available yet.
+///
+/// "probs" are the probabilities to win, to win a gammon or better, to win a backgammon, to lose a gammon or worse and to
+/// lose a backgammon. Equities are per unit of the cube, in money play without the Jacoby rule and beavers. A bad request
+/// is answered with {"error": "...", "line": its number}, and the next one is read. Empty lines are skipped.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {}
+
+/// Bytes that a request may have. Longer lines are skipped as they come, and never held in memory.
+const LONGEST_LINE: usize = 1 << 16;
+/// Requests that are answered together, and as many again that wait.
+const MOST_TOGETHER: usize = 512;
+
+/// A line of the input, counted from 1.
+struct Line {
+    number: u64,
+    content: Content,
+}
+
+enum Content {
+    Whole(Vec<u8>),
+    TooLong,
+    Failed(io::Error),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Request {
+    pos: String,
+    dice: Option<[i64; 2]>,
+    want: Option<Want>,
+    #[serde(default = "yes")]
+    cubeful: bool,
+    cube: Option<CubeRequest>,
+    r#match: Option<MatchRequest>,
+    rules: Option<String>,
+    level: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+enum Want {
+    Eval,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CubeRequest {
+    #[serde(default = "one")]
+    value: u32,
+    #[serde(default)]
+    owner: OwnerRequest,
+}
+
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum OwnerRequest {
+    #[default]
+    Centered,
+    Player,
+    Opponent,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct MatchRequest {
+    length: u32,
+    score: [u32; 2],
+    #[serde(default)]
+    crawford: bool,
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn one() -> u32 {
+    1
+}
+
+/// Why a request is not answered.
+#[derive(Debug, Error)]
+enum RequestError {
+    #[error("the line is longer than {LONGEST_LINE} bytes")]
+    TooLong,
+    #[error("the line is not UTF-8 from byte {0} on")]
+    NotUtf8(usize),
+    #[error("not a request: {0}")]
+    Json(String),
+    #[error("{0:?} is no Position ID: {1}")]
+    Position(String, PositionIdError),
+    #[error("the game in {0} is over: expected a position in which both players have checkers on the board")]
+    GameOver(Position),
+    #[error(transparent)]
+    Dice(#[from] DiceError),
+    #[error(transparent)]
+    Cube(#[from] CubeValueError),
+    #[error(transparent)]
+    Rules(#[from] UnknownRuleSet),
+    #[error(transparent)]
+    Level(#[from] UnknownLevel),
+    #[error(transparent)]
+    Bot(#[from] BotError),
+    #[error("\"match\" to {length} at {}-{}{game}: matches are not available yet, expected money play",
+        score[0], score[1], game = if *.crawford { " (Crawford game)" } else { "" })]
+    Match { length: u32, score: [u32; 2], crawford: bool },
+    #[error("an evaluation is made before the roll: expected no \"dice\"")]
+    DiceInEvaluation,
+    #[error("a cube decision needs cubeful equities: expected \"cubeful\" true, or \"dice\"")]
+    CubelessCube,
+}
+
+/// The answer to a request.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Answer {
+    Play {
+        after: String,
+        play: String,
+        equity: Rounded,
+        probs: [Rounded; 5],
+        plays: Vec<PlayAnswer>,
+    },
+    Cube(CubeAnswer),
+    Evaluation {
+        probs: [Rounded; 5],
+        cubeless: Rounded,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cubeful: Option<Rounded>,
+    },
+    Error {
+        error: String,
+        line: u64,
+    },
+}
+
+#[derive(Serialize)]
+struct PlayAnswer {
+    after: String,
+    play: String,
+    equity: Rounded,
+}
+
+pub fn run(Args {}: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
+    options.with_bot(|bot| {
+        let pool = options.thread_pool()?;
+        let (sender, receiver) = sync_channel(MOST_TOGETHER);
+        // It may wait for input that never comes; nobody waits for it.
+        thread::Builder::new()
+            .spawn(move || send_lines(io::stdin().lock(), &sender))
+            .map_err(CliError::Input)?;
+        answer_lines(&bot, &pool, &receiver, out)
+    })
+}
+
+/// Reads lines until they end, or until nobody wants them.
+fn send_lines(mut input: impl BufRead, sender: &SyncSender<Line>) {
+    for number in 1.. {
+        let content = match next_line(&mut input) {
+            Ok(None) => return,
+            Ok(Some(content)) => content,
+            Err(error) => Content::Failed(error),
+        };
+        let last = matches!(content, Content::Failed(_));
+        if sender.send(Line { number, content }).is_err() || last {
+            return;
+        }
+    }
+}
+
+/// The next line without its end, or `None` when there are no more.
+fn next_line(input: &mut impl BufRead) -> io::Result<Option<Content>> {
+    let mut line = Vec::new();
+    let (mut too_long, mut begun) = (false, false);
+    loop {
+        let buffer = match input.fill_buf() {
+            Ok(buffer) => buffer,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(error) => return Err(error),
+        };
+        let end = buffer.iter().position(|&byte| byte == b'\n');
+        let part = &buffer[..end.unwrap_or(buffer.len())];
+        too_long |= line.len() + part.len() > LONGEST_LINE;
+        if !too_long {
+            line.extend_from_slice(part);
+        }
+        let (used, finished) = (part.len() + usize::from(end.is_some()), buffer.is_empty());
+        input.consume(used);
+        begun |= used > 0;
+        if end.is_some() || finished {
+            return Ok(begun.then_some(if too_long { Content::TooLong } else { Content::Whole(line) }));
+        }
+    }
+}
+
+fn answer_lines(
+    bot: &Bot<'_>,
+    pool: &ThreadPool,
+    receiver: &Receiver<Line>,
+    out: &mut impl Write,
+) -> Result<(), CliError> {
+    while let Ok(first) = receiver.recv() {
+        let mut lines = vec![first];
+        lines.extend(receiver.try_iter().take(MOST_TOGETHER - 1));
+        let failure = match lines.pop() {
+            Some(Line { content: Content::Failed(error), .. }) => Some(error),
+            last => {
+                lines.extend(last);
+                None
+            }
+        };
+        let answers: Vec<Vec<u8>> =
+            pool.install(|| lines.par_iter().map_init(|| bot.clone(), answer_line).collect());
+        out.write_all(&answers.concat())?;
+        out.flush()?;
+        if let Some(error) = failure {
+            return Err(CliError::Input(error));
+        }
+    }
+    Ok(())
+}
+
+/// The line that answers a line; nothing for an empty one.
+fn answer_line(bot: &mut Bot<'_>, line: &Line) -> Vec<u8> {
+    let answer = match &line.content {
+        Content::Whole(bytes) if bytes.trim_ascii().is_empty() => return Vec::new(),
+        Content::Whole(bytes) => read(bytes).and_then(|request| answer(bot, &request)),
+        Content::TooLong => Err(RequestError::TooLong),
+        // It is taken out before lines are answered.
+        Content::Failed(_) => return Vec::new(),
+    };
+    let answer = answer.unwrap_or_else(|error| Answer::Error { error: error.to_string(), line: line.number });
+    let mut bytes = Vec::new();
+    // Memory takes whatever is written, and nothing in an answer is unknown to JSON.
+    if serde_json::to_writer(&mut bytes, &answer).is_ok() {
+        bytes.push(b'\n');
+    }
+    bytes
+}
+
+fn read(bytes: &[u8]) -> Result<Request, RequestError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| RequestError::NotUtf8(error.valid_up_to() + 1))?;
+    serde_json::from_str(text).map_err(|error| {
+        // Every request is a line of its own, so that "line 1" would only mislead.
+        let reason: String = error.to_string().replace(" at line 1 column ", ", column ");
+        RequestError::Json(reason.chars().take(300).collect())
+    })
+}
+
+fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> {
+    let position: Position = request
+        .pos
+        .parse()
+        .map_err(|error| RequestError::Position(request.pos.chars().take(60).collect(), error))?;
+    let dice = match request.dice {
+        Some(dice) => Some(roll(dice)?),
+        None => None,
+    };
+    let cube = match &request.cube {
+        Some(CubeRequest { value, owner }) => CubeState::new(*value, (*owner).into())?,
+        None => CubeState::START,
+    };
+    if let Some(MatchRequest { length, score, crawford }) = request.r#match {
+        return Err(RequestError::Match { length, score, crawford });
+    }
+    let rules = request.rules.as_ref().map_or(Ok(bot.rules()), |name| name.parse())?;
+    let level = request.level.as_ref().map_or(Ok(bot.level()), |name| name.parse())?;
+    let mut other;
+    let bot = if (rules, level) == (bot.rules(), bot.level()) {
+        bot
+    } else {
+        other = Bot::new(bot.model(), level, rules)?;
+        &mut other
+    };
+    if position.is_over() {
+        return Err(RequestError::GameOver(position));
+    }
+    match (request.want, dice) {
+        (Some(Want::Eval), Some(_)) => Err(RequestError::DiceInEvaluation),
+        (Some(Want::Eval), None) => {
+            let evaluation = bot.evaluate(&position, cube);
+            Ok(Answer::Evaluation {
+                probs: probabilities(evaluation.probabilities),
+                cubeless: evaluation.cubeless.into(),
+                cubeful: request.cubeful.then_some(evaluation.cubeful.into()),
+            })
+        }
+        (None, Some(dice)) => {
+            let valuation = if request.cubeful { Valuation::Money(cube) } else { Valuation::Cubeless };
+            Ok(plays(bot, &position, dice, valuation))
+        }
+        (None, None) if !request.cubeful => Err(RequestError::CubelessCube),
+        (None, None) => Ok(Answer::Cube(bot.cube_action(&position, cube)?.into())),
+    }
+}
+
+fn roll(dice: [i64; 2]) -> Result<Dice, DiceError> {
+    let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die)));
+    Dice::new(first?, second?)
+}
+
+fn plays(bot: &mut Bot<'_>, position: &Position, dice: Dice, valuation: Valuation) -> Answer {
+    let ranked = bot.rank(position, dice, valuation);
+    let best = ranked[0];
+    let plays = ranked.iter().map(|valued| PlayAnswer {
+        after: valued.after.to_string(),
+        play: valued.play.text(position),
+        equity: valued.equity.into(),
+    });
+    Answer::Play {
+        after: best.after.to_string(),
+        play: best.play.text(position),
+        equity: best.equity.into(),
+        probs: probabilities(best.probabilities),
+        plays: plays.collect(),
+    }
+}
+
+impl From<OwnerRequest> for CubeOwner {
+    fn from(owner: OwnerRequest) -> CubeOwner {
+        match owner {
+            OwnerRequest::Centered => CubeOwner::Centered,
+            OwnerRequest::Player => CubeOwner::Player,
+            OwnerRequest::Opponent => CubeOwner::Opponent,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{bot::Level, net::Model, rules::RuleSet};
+
+    fn lines(input: &[u8]) -> Vec<Option<Vec<u8>>> {
+        // A small buffer, so that lines come in pieces.
+        let mut input = io::BufReader::with_capacity(7, input);
+        let mut lines = Vec::new();
+        while let Some(line) = next_line(&mut input).unwrap() {
+            lines.push(match line {
+                Content::Whole(line) => Some(line),
+                _ => None,
+            });
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_are_cut_at_their_ends() {
+        assert!(lines(b"").is_empty());
+        assert_eq!(lines(b"\n"), [Some(b"".to_vec())]);
+        assert_eq!(lines(b"one\n\nlast line"), [b"one".to_vec(), b"".to_vec(), b"last line".to_vec()].map(Some));
+        let longest = vec![b'x'; LONGEST_LINE];
+        let input = [&longest[..], b"x\n", &longest, b"\nshort\n", &longest, &longest].concat();
+        assert_eq!(lines(&input), [None, Some(longest), Some(b"short".to_vec()), None]);
+    }
+
+    #[test]
+    fn every_fault_is_named() {
+        let mut bot = Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap();
+        let mut fault = |request: &str| {
+            let content = Content::Whole(request.as_bytes().to_vec());
+            let answer = answer_line(&mut bot, &Line { number: 7, content });
+            let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
+            assert_eq!(answer["line"], 7, "{request}");
+            answer["error"].as_str().unwrap().to_owned()
+        };
+        for (request, expected) in [
+            ("{", "not a request: EOF"),
+            ("[]", "not a request: "),
+            ("{}", "missing field `pos`"),
+            (r#"{"pos": 1}"#, "expected a string, column 9"),
+            (r#"{"pos": "x"}"#, "a Position ID has 14 characters, this has 1"),
+            (r#"{"pos": "AAAA3q8AAAAAAA"}"#, "is over"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "dices": 1}"#, "unknown field `dices`"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1]}"#, "invalid length 1"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1, 2, 3]}"#, "column"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "dice": [0, 2]}"#, "a die shows 1 to 6, not 0"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1, -7000]}"#, "a die shows 1 to 6, not -7000"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1.5, 2]}"#, "floating point"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1, 2], "want": "eval"}"#, "expected no \"dice\""),
+            (r#"{"pos": "4HPwATDgc/ABMA", "want": "tea"}"#, "unknown variant `tea`, expected `eval`"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "cubeful": false}"#, "expected \"cubeful\" true"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "cube": {"value": 3}}"#, "the cube shows 3"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "cube": {"owner": "me"}}"#, "unknown variant `me`"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "cube": {"value": 2, "owner": "opponent"}}"#, "the opponent holds the cube"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "match": {"length": 7, "score": [1, 2]}}"#, "to 7 at 1-2: matches are not"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "rules": "chess"}"#, "\"chess\" is not a rule set"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "level": "9ply"}"#, "\"9ply\" is not a level"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "level": "2ply"}"#, "level 2ply is not available yet, expected 0ply"),
+        ] {
+            let error = fault(request);
+            assert!(error.contains(expected), "{request}: {error}");
+        }
+        let latin = Content::Whole(b"{\"pos\": \"\xe9\"}".to_vec());
+        let answer = answer_line(&mut bot, &Line { number: 1, content: latin });
+        assert_eq!(answer, b"{\"error\":\"the line is not UTF-8 from byte 10 on\",\"line\":1}\n");
+    }
+}

@@ -1,0 +1,222 @@
+//! The command `zar`: its options, and how it ends.
+//!
+//! Bad input ends it with one line on standard error, which names the fault and what was expected, and exit status 2. An
+//! answer that cannot be written ends it with status 1, unless the reader has left, which is no fault.
+
+mod answer;
+mod bench;
+mod cube;
+mod decide;
+mod eval;
+mod play_move;
+mod position_arg;
+
+use std::{
+    fs,
+    io::{self, Write},
+    path::{Path, PathBuf},
+    process::ExitCode,
+};
+
+use clap::{Parser, Subcommand, error::ErrorKind};
+use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use thiserror::Error;
+
+use crate::{
+    bot::{Bot, BotError, Level},
+    net::{Model, ModelError},
+    rules::{DiceError, RuleSet},
+};
+
+use position_arg::{MatchScore, PositionArg, PositionArgError};
+
+/// A backgammon engine whose networks have learnt from their own play alone.
+///
+/// POSITION is a gnubg Position ID, PositionID:MatchID, an XGID, or "start". Everything is seen by the player on roll.
+#[derive(Debug, Parser)]
+#[command(name = "zar", version, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    options: Options,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Eval(eval::Args),
+    Move(play_move::Args),
+    Cube(cube::Args),
+    Decide(decide::Args),
+    Bench(bench::Args),
+}
+
+/// What every command takes.
+#[derive(Clone, Debug, clap::Args)]
+struct Options {
+    /// Answer in JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    /// How far to look ahead: 0ply (1ply, 2ply, 3ply and rollout are not available yet).
+    #[arg(long, global = true, value_name = "LEVEL", default_value_t)]
+    level: Level,
+    /// The rules: backgammon.
+    #[arg(long, global = true, value_name = "NAME", default_value_t)]
+    rules: RuleSet,
+    /// A weights file [default: the weights in the program].
+    #[arg(long, global = true, value_name = "PATH")]
+    model: Option<PathBuf>,
+    /// Threads to work on, 1 to 1024 [default: all cores].
+    #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Seed of whatever is random.
+    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
+    seed: u64,
+}
+
+/// Why a command gives no answer.
+#[derive(Debug, Error)]
+enum CliError {
+    /// Not a position.
+    #[error(transparent)]
+    Position(#[from] PositionArgError),
+    /// Not a roll.
+    #[error(transparent)]
+    Dice(#[from] DiceError),
+    /// A play is asked for, but neither an argument nor the position says what was rolled.
+    #[error("the position carries no dice: expected DICE, as in 31 or 3-1")]
+    NoDice,
+    /// The game has ended.
+    #[error("the game in {0} is over: expected a position in which both players have checkers on the board")]
+    GameOver(String),
+    /// The position carries the score of a match.
+    #[error("{0}: cubeful equities in matches are not available yet, expected money play{hint}", hint = if *.1 { " or --cubeless" } else { "" })]
+    Match(MatchScore, bool),
+    /// A weights file that cannot be used.
+    #[error("cannot use the weights {path:?}: {error}")]
+    Model {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: ModelError,
+    },
+    /// No weights file at all, but a folder or a device.
+    #[error("cannot use the weights {0:?}: expected a regular file")]
+    NoFile(PathBuf),
+    /// The bot refuses.
+    #[error(transparent)]
+    Bot(#[from] BotError),
+    /// The threads could not be started.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] ThreadPoolBuildError),
+    /// The requests could not be read.
+    #[error("cannot read the requests: {0}")]
+    Input(io::Error),
+    /// The answer could not be written.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Options {
+    /// Hands the bot to a command. The weights of a file live as long as the command runs.
+    fn with_bot<R>(&self, command: impl FnOnce(Bot<'_>) -> Result<R, CliError>) -> Result<R, CliError> {
+        match &self.model {
+            Some(path) => command(Bot::new(&load(path)?, self.level, self.rules)?),
+            None => command(Bot::new(Model::shipped(), self.level, self.rules)?),
+        }
+    }
+
+    /// The threads that a command works on.
+    fn thread_pool(&self) -> Result<ThreadPool, CliError> {
+        Ok(ThreadPoolBuilder::new().num_threads(self.threads.map_or(0, usize::from)).build()?)
+    }
+}
+
+fn load(path: &Path) -> Result<Model, CliError> {
+    let fault = |error| CliError::Model { path: path.to_owned(), error };
+    // A device may have no end.
+    if !fs::metadata(path).map_err(|error| fault(error.into()))?.is_file() {
+        return Err(CliError::NoFile(path.to_owned()));
+    }
+    Model::load(path).map_err(fault)
+}
+
+/// Runs the command that the program was called with.
+pub fn main() -> ExitCode {
+    let Cli { command, options } = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let mut out = io::stdout();
+    let done = match &command {
+        Command::Eval(args) => eval::run(args, &options, &mut out),
+        Command::Move(args) => play_move::run(args, &options, &mut out),
+        Command::Cube(args) => cube::run(args, &options, &mut out),
+        Command::Decide(args) => decide::run(args, &options, &mut out),
+        Command::Bench(args) => bench::run(args, &options, &mut out),
+    };
+    match done.and_then(|()| Ok(out.flush()?)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error @ (CliError::Output(_) | CliError::Input(_) | CliError::Threads(_))) => {
+            complain(&error.to_string());
+            ExitCode::FAILURE
+        }
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Help and version on standard output; what is wrong with the arguments in one line on standard error.
+fn usage(error: &clap::Error) -> ExitCode {
+    match error.kind() {
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
+            // A reader who has left misses nothing.
+            let _ = error.print();
+            ExitCode::SUCCESS
+        }
+        _ => {
+            let text = error.render().to_string();
+            let mut words = Vec::new();
+            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
+                if !line.starts_with("For more information") {
+                    words.push(line.strip_prefix("error: ").unwrap_or(line));
+                }
+            }
+            complain(&words.join("; "));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// One line on standard error, whatever the text holds; nothing if it is closed.
+fn complain(text: &str) {
+    const LONGEST: usize = 600;
+    let mut line = String::from("zar: ");
+    for character in text.chars().take(LONGEST) {
+        if character.is_control() {
+            line.extend(character.escape_default());
+        } else {
+            line.push(character);
+        }
+    }
+    if text.chars().nth(LONGEST).is_some() {
+        line.push('…');
+    }
+    line.push('\n');
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

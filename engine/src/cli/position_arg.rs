@@ -1,0 +1,187 @@
+//! POSITION on the command line: a Position ID, `PositionID:MatchID`, an XGID, or `start`.
+
+use std::{fmt, str::FromStr};
+
+use thiserror::Error;
+
+use crate::{
+    board::{CubeOwner, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction, XgidError},
+    cube::{CubeState, CubeValueError},
+    rules::{Dice, DiceError},
+};
+
+use super::CliError;
+
+/// A position with what its text says around it, seen by the player on roll.
+///
+/// A text without a cube means one in the middle that shows 1; a text without a score means money play. The Jacoby rule
+/// and beavers are not looked at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PositionArg {
+    /// The checkers.
+    pub position: Position,
+    /// The roll, if it has been made.
+    pub dice: Option<Dice>,
+    /// The cube.
+    pub cube: CubeState,
+    /// The score, unless it is money play.
+    pub score: Option<MatchScore>,
+}
+
+/// The score of a match, seen by the player on roll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MatchScore {
+    /// Points that win the match.
+    pub length: u32,
+    /// Points of the player on roll and of his opponent.
+    pub scores: [u32; 2],
+    /// Whether this is the Crawford game.
+    pub crawford: bool,
+}
+
+/// Why a text is no POSITION.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum PositionArgError {
+    /// None of the forms.
+    #[error("{0:?} is no position: expected a Position ID, PositionID:MatchID, an XGID or \"start\" ({1})")]
+    Unknown(String, PositionIdError),
+    /// A wrong Position ID in front of a Match ID.
+    #[error("{0:?} is no Position ID: {1}")]
+    PositionId(String, PositionIdError),
+    /// A wrong Match ID.
+    #[error("{0:?} is no Match ID: {1}")]
+    MatchId(String, MatchIdError),
+    /// A wrong XGID.
+    #[error("{0:?} is no XGID: {1}")]
+    Xgid(String, XgidError),
+    /// Dice that cannot be rolled.
+    #[error(transparent)]
+    Dice(#[from] DiceError),
+    /// A cube that does not exist.
+    #[error(transparent)]
+    Cube(#[from] CubeValueError),
+}
+
+impl PositionArg {
+    /// The position of a game that goes on.
+    pub(super) fn unfinished(text: &str) -> Result<PositionArg, CliError> {
+        let arg: PositionArg = text.parse()?;
+        if arg.position.is_over() { Err(CliError::GameOver(arg.position.to_string())) } else { Ok(arg) }
+    }
+
+    /// The cube, if it is money play. `cubeless` tells whether the command could do without a cube.
+    pub(super) fn money_cube(&self, cubeless: bool) -> Result<CubeState, CliError> {
+        match self.score {
+            None => Ok(self.cube),
+            Some(score) => Err(CliError::Match(score, cubeless)),
+        }
+    }
+}
+
+fn excerpt(text: &str) -> String {
+    const LONGEST: usize = 60;
+    let mut excerpt: String = text.chars().take(LONGEST).collect();
+    if text.chars().nth(LONGEST).is_some() {
+        excerpt.push('…');
+    }
+    excerpt
+}
+
+impl FromStr for PositionArg {
+    type Err = PositionArgError;
+
+    fn from_str(text: &str) -> Result<PositionArg, PositionArgError> {
+        let text = text.trim();
+        let alone = |position| PositionArg { position, dice: None, cube: CubeState::START, score: None };
+        match text.bytes().filter(|&byte| byte == b':').count() {
+            _ if text == "start" => Ok(alone(Position::START)),
+            _ if text.starts_with("XGID") => xgid(text),
+            0 => match text.parse() {
+                Ok(position) => Ok(alone(position)),
+                Err(error) => Err(PositionArgError::Unknown(excerpt(text), error)),
+            },
+            1 => position_and_match(text),
+            _ => xgid(text),
+        }
+    }
+}
+
+fn position_and_match(text: &str) -> Result<PositionArg, PositionArgError> {
+    let (position, id) = text.split_once(':').unwrap_or((text, ""));
+    let position =
+        position.parse().map_err(|error| PositionArgError::PositionId(excerpt(position), error))?;
+    let id: MatchId = id.parse().map_err(|error| PositionArgError::MatchId(excerpt(id), error))?;
+    Ok(PositionArg {
+        position,
+        dice: id.dice.map(|[first, second]| Dice::new(first, second)).transpose()?,
+        cube: CubeState::new(id.cube_value, id.relative_cube_owner())?,
+        score: score(id.match_length, id.relative_scores(), id.crawford),
+    })
+}
+
+fn xgid(text: &str) -> Result<PositionArg, PositionArgError> {
+    let xgid: Xgid = text.parse().map_err(|error| PositionArgError::Xgid(excerpt(text), error))?;
+    let dice = match xgid.action {
+        XgidAction::Rolled([first, second]) => Some(Dice::new(first, second)?),
+        _ => None,
+    };
+    Ok(PositionArg {
+        position: xgid.position,
+        dice,
+        cube: CubeState::new(xgid.cube_value, xgid.cube_owner)?,
+        score: score(xgid.match_length, xgid.scores, xgid.crawford),
+    })
+}
+
+fn score(length: u32, scores: [u32; 2], crawford: bool) -> Option<MatchScore> {
+    (length > 0).then_some(MatchScore { length, scores, crawford })
+}
+
+/// Written `3-2 in a match to 7`.
+impl fmt::Display for MatchScore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [player, opponent] = self.scores;
+        write!(f, "{player}-{opponent} in a match to {}", self.length)?;
+        if self.crawford { f.write_str(" (Crawford game)") } else { Ok(()) }
+    }
+}
+
+/// Where the cube is, in words.
+pub(super) fn cube_in_words(cube: CubeState) -> String {
+    match cube.owner() {
+        CubeOwner::Centered => format!("{}, in the middle", cube.value()),
+        CubeOwner::Player => format!("{}, with the player on roll", cube.value()),
+        CubeOwner::Opponent => format!("{}, with the opponent", cube.value()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_form_is_read() {
+        let start: PositionArg = "start".parse().unwrap();
+        assert_eq!("4HPwATDgc/ABMA".parse(), Ok(start));
+        assert_eq!("4HPwATDgc/ABMA:cAkAAAAAAAAE".parse(), Ok(start));
+        assert_eq!("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10".parse(), Ok(start));
+        let rolled: PositionArg = "4HPwATDgc/ABMA:cInqAAAAAAAE".parse().unwrap();
+        assert_eq!(rolled.dice, Some(Dice::new(5, 2).unwrap()));
+        assert_eq!(rolled.score, Some(MatchScore { length: 7, scores: [0, 0], crawford: false }));
+        let held: PositionArg = "-b----E-C---eE---c-e----B-:2:-1:1:31:1:2:0:7:10".parse().unwrap();
+        assert_eq!((held.cube.value(), held.cube.owner()), (4, CubeOwner::Opponent));
+        assert_eq!(held.score.unwrap().to_string(), "1-2 in a match to 7");
+    }
+
+    #[test]
+    fn faults_name_the_form() {
+        let fault = |text: &str| text.parse::<PositionArg>().unwrap_err();
+        assert!(matches!(fault(""), PositionArgError::Unknown(..)));
+        assert!(matches!(fault("beginning"), PositionArgError::Unknown(..)));
+        assert!(matches!(fault("4HPwATDgc/ABM:cInqAAAAAAAE"), PositionArgError::PositionId(..)));
+        assert!(matches!(fault("4HPwATDgc/ABMA:"), PositionArgError::MatchId(..)));
+        assert!(matches!(fault("XGID=start"), PositionArgError::Xgid(..)));
+        assert!(matches!(fault("a:b:c"), PositionArgError::Xgid(..)));
+        assert!(fault(&"x".repeat(100_000)).to_string().len() < 300);
+    }
+}

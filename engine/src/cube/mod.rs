@@ -1,0 +1,194 @@
+//! The doubling cube: what it adds to a position, and when to turn it.
+//!
+//! Networks know nothing of the cube. What they say about a game without one is turned into cubeful equities by a model
+//! of how well the cube can be used: [`MoneyCube`] for money play.
+//!
+//! ```
+//! use zar::{board::CubeOwner, cube::{CubeAction, MoneyCube}, net::Probabilities, rules::RuleSet};
+//!
+//! // 77 % wins without gammons: a double, and just a take.
+//! let probabilities = Probabilities::from_array([0.77, 0.0, 0.0, 0.0, 0.0]);
+//! let decision = MoneyCube::default().decide(probabilities, RuleSet::Backgammon, CubeOwner::Centered).unwrap();
+//! assert_eq!(decision.action, CubeAction::DoubleTake);
+//! ```
+
+mod money;
+
+use std::fmt;
+
+use thiserror::Error;
+
+use crate::{board::CubeOwner, net::Equity};
+
+pub use money::{CUBE_EFFICIENCY, MoneyCube};
+
+/// The highest value that a cube shows, as in a Match ID and an XGID.
+pub const HIGHEST_CUBE: u32 = 1 << 15;
+
+/// What the cube shows and who may turn it, seen by the player on roll.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct CubeState {
+    value: u32,
+    owner: CubeOwner,
+}
+
+/// A number that no cube shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("the cube shows {0}, expected a power of two from 1 to {HIGHEST_CUBE}")]
+pub struct CubeValueError(pub u32);
+
+impl CubeState {
+    /// The cube at the start of a game: 1, in the middle.
+    pub const START: CubeState = CubeState { value: 1, owner: CubeOwner::Centered };
+
+    /// A cube of `value` on the side of `owner`.
+    ///
+    /// # Errors
+    /// A value that is no power of two, or above [`HIGHEST_CUBE`].
+    pub fn new(value: u32, owner: CubeOwner) -> Result<CubeState, CubeValueError> {
+        let shown = value.is_power_of_two() && value <= HIGHEST_CUBE;
+        if shown { Ok(CubeState { value, owner }) } else { Err(CubeValueError(value)) }
+    }
+
+    /// What the cube shows: 1, 2, 4 ...
+    pub fn value(self) -> u32 {
+        self.value
+    }
+
+    /// Who may turn it.
+    pub fn owner(self) -> CubeOwner {
+        self.owner
+    }
+
+    /// The same cube seen by the other player.
+    pub fn swapped(self) -> CubeState {
+        CubeState { owner: self.owner.swapped(), ..self }
+    }
+}
+
+impl Default for CubeState {
+    fn default() -> Self {
+        CubeState::START
+    }
+}
+
+/// What a player who may turn the cube should do before he rolls, and the answer to a double.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum CubeAction {
+    /// Roll.
+    NoDouble,
+    /// Double; the opponent takes.
+    DoubleTake,
+    /// Double; the opponent drops.
+    DoubleDrop,
+    /// Roll, since playing on for a gammon is worth more than the point of a drop.
+    TooGood,
+}
+
+/// The three equities of a cube decision and what follows from them, for the player on roll.
+///
+/// The equities are per unit of the cube as it stands before the decision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CubeDecision {
+    /// If he rolls without doubling.
+    pub no_double: Equity,
+    /// If he doubles and the opponent takes.
+    pub double_take: Equity,
+    /// If he doubles and the opponent drops.
+    pub double_drop: Equity,
+    /// The best action against the best answer.
+    pub action: CubeAction,
+    /// Whether the cube has been turned before, so that a double would be a redouble.
+    pub redouble: bool,
+}
+
+impl CubeDecision {
+    /// The decision between three equities. Where doubling and rolling are worth the same, a double that is dropped
+    /// comes first, since it leaves nothing to chance, and one that is taken last.
+    pub fn between(no_double: Equity, double_take: Equity, double_drop: Equity, redouble: bool) -> CubeDecision {
+        let action = if double_take < double_drop {
+            if no_double < double_take { CubeAction::DoubleTake } else { CubeAction::NoDouble }
+        } else if no_double <= double_drop {
+            CubeAction::DoubleDrop
+        } else {
+            CubeAction::TooGood
+        };
+        CubeDecision { no_double, double_take, double_drop, action, redouble }
+    }
+
+    /// The equity of the best action against the best answer.
+    pub fn equity(&self) -> Equity {
+        match self.action {
+            CubeAction::NoDouble | CubeAction::TooGood => self.no_double,
+            CubeAction::DoubleTake => self.double_take,
+            CubeAction::DoubleDrop => self.double_drop,
+        }
+    }
+
+    /// Whether the opponent should take if he is doubled, rightly or not.
+    pub fn is_take(&self) -> bool {
+        self.double_take < self.double_drop
+    }
+
+    /// The action in one word for programs: `no-double`, `double-take`, `double-drop`, `too-good`; with a cube that has
+    /// been turned before `no-redouble`, `redouble-take`, `redouble-drop`, `too-good`.
+    pub fn name(&self) -> &'static str {
+        match (self.action, self.redouble) {
+            (CubeAction::NoDouble, false) => "no-double",
+            (CubeAction::NoDouble, true) => "no-redouble",
+            (CubeAction::DoubleTake, false) => "double-take",
+            (CubeAction::DoubleTake, true) => "redouble-take",
+            (CubeAction::DoubleDrop, false) => "double-drop",
+            (CubeAction::DoubleDrop, true) => "redouble-drop",
+            (CubeAction::TooGood, _) => "too-good",
+        }
+    }
+}
+
+/// The decision as players say it: `Double, take`, `No redouble, take` or `Too good to double, drop`.
+impl fmt::Display for CubeDecision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let action = match (self.action, self.redouble) {
+            (CubeAction::NoDouble, false) => "No double",
+            (CubeAction::NoDouble, true) => "No redouble",
+            (CubeAction::DoubleTake | CubeAction::DoubleDrop, false) => "Double",
+            (CubeAction::DoubleTake | CubeAction::DoubleDrop, true) => "Redouble",
+            (CubeAction::TooGood, false) => "Too good to double",
+            (CubeAction::TooGood, true) => "Too good to redouble",
+        };
+        write!(f, "{action}, {}", if self.is_take() { "take" } else { "drop" })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn three_equities_make_the_decision() {
+        use CubeAction::*;
+        for (no_double, double_take, action, equity, text) in [
+            (0.2, 0.1, NoDouble, 0.2, "No double, take"),
+            (0.2, 0.3, DoubleTake, 0.3, "Double, take"),
+            (0.9, 1.2, DoubleDrop, 1.0, "Double, drop"),
+            (1.0, 2.0, DoubleDrop, 1.0, "Double, drop"),
+            (1.1, 1.2, TooGood, 1.1, "Too good to double, drop"),
+            (0.3, 0.3, NoDouble, 0.3, "No double, take"),
+        ] {
+            let decision = CubeDecision::between(Equity(no_double), Equity(double_take), Equity(1.0), false);
+            assert_eq!((decision.action, decision.equity()), (action, Equity(equity)), "{text}");
+            assert_eq!(decision.to_string(), text);
+        }
+        let redouble = CubeDecision::between(Equity(0.9), Equity(1.2), Equity(1.0), true);
+        assert_eq!((redouble.name(), redouble.to_string().as_str()), ("redouble-drop", "Redouble, drop"));
+    }
+
+    #[test]
+    fn cubes_show_powers_of_two() {
+        assert_eq!(CubeState::new(0, CubeOwner::Centered), Err(CubeValueError(0)));
+        assert_eq!(CubeState::new(3, CubeOwner::Player), Err(CubeValueError(3)));
+        assert_eq!(CubeState::new(1 << 16, CubeOwner::Player), Err(CubeValueError(1 << 16)));
+        let cube = CubeState::new(2, CubeOwner::Player).unwrap();
+        assert_eq!((cube.swapped().value(), cube.swapped().owner()), (2, CubeOwner::Opponent));
+    }
+}

@@ -1,0 +1,216 @@
+//! `zar-train run`: training by self-play.
+
+use std::{
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::{Duration, Instant},
+};
+
+use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use rayon::ThreadPoolBuildError;
+use thiserror::Error;
+use zar::rules::RuleSet;
+
+use crate::{
+    config::{Config, ConfigError},
+    device::DeviceChoice,
+    duel::{Duel, DuelError, RandomSource},
+    metrics::Measurement,
+    run::{Ending, Progress, Run, RunError, Supervision, WEIGHTS_FILE},
+    score::{Reference, ScoreError},
+};
+
+use super::thread_pool;
+
+/// Games against the random mover at the end of a run.
+const RANDOM_PAIRS: u64 = 500;
+
+/// Trains networks from random weights by self-play.
+///
+/// What a run does is decided by its configuration and seed: the same ones give the same weights, byte for byte,
+/// whatever the number of threads. Ctrl-C saves and stops; --resume goes on from the last checkpoint, after a crash
+/// too. The run's folder gets run.toml, metrics.csv, weights.zar (averaged, for the engine) and checkpoints/.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// A built-in configuration: quick (a player in minutes) or standard (what the shipped weights come from).
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["config", "resume"], required_unless_present_any = ["config", "resume"])]
+    pub preset: Option<String>,
+    /// A configuration file, in TOML.
+    #[arg(long, value_name = "FILE", conflicts_with = "resume")]
+    pub config: Option<PathBuf>,
+    /// Go on with the run in this folder.
+    #[arg(long, value_name = "RUN", conflicts_with_all = ["seed", "rules", "out"])]
+    pub resume: Option<PathBuf>,
+    /// The folder for a new run [default: runs/NAME].
+    #[arg(long, value_name = "RUN")]
+    pub out: Option<PathBuf>,
+    /// Seed of all random streams, in place of the configuration's.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// The rules to play by, in place of the configuration's.
+    #[arg(long, value_name = "NAME")]
+    pub rules: Option<RuleSet>,
+    /// Threads to play and learn on [default: all cores].
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Where burn computes: cpu, or wgpu or cuda in a build with that feature.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub device: DeviceChoice,
+    /// Decisions with reference equities, to measure the error rate on; never learnt from.
+    #[arg(long, value_name = "FILE")]
+    pub reference: Option<PathBuf>,
+    /// Games between measurements [default: a twentieth of the run].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub measure_every: Option<u64>,
+    /// Save and stop after this time, as in 90s, 30m or 2h.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
+    pub time_budget: Option<Duration>,
+    /// The longest time between checkpoints.
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
+    pub checkpoint_every: Duration,
+}
+
+/// Why a run failed.
+#[derive(Debug, Error)]
+pub enum RunCommandError {
+    /// The configuration.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The reference file.
+    #[error(transparent)]
+    Reference(#[from] ScoreError),
+    /// The run itself.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// The games against the random mover.
+    #[error(transparent)]
+    Duel(#[from] DuelError),
+    /// The threads could not be started.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] ThreadPoolBuildError),
+    /// Ctrl-C could not be caught.
+    #[error("cannot catch Ctrl-C: {0}")]
+    Interrupt(#[from] ctrlc::Error),
+}
+
+/// Trains.
+///
+/// # Errors
+/// See [`RunCommandError`].
+pub fn run(args: &Args) -> Result<(), RunCommandError> {
+    let reference = args.reference.as_deref().map(Reference::load).transpose()?;
+    let mut run = open(args)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    ctrlc::set_handler(move || {
+        // Asked a second time, it does not wait for the round to end.
+        if flag.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+        eprintln!("saving and stopping after this round; Ctrl-C again stops at once");
+    })?;
+    let pool = thread_pool(args.threads)?;
+    let all_games = run.config().games();
+    let bar = ProgressBar::new(all_games).with_position(run.games());
+    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} games, {msg}, {eta} left") {
+        bar.set_style(style);
+    }
+    bar.reset_eta();
+    let (started, games_before) = (Instant::now(), run.games());
+    let mut positions_before = None;
+    let mut progress = |progress: &Progress| {
+        let seconds = started.elapsed().as_secs_f64();
+        let positions = progress.positions - *positions_before.get_or_insert(progress.positions);
+        bar.set_message(format!(
+            "{:.0} games/s, {:.0} positions/s, lambda {:.2}, rate {:.1e}, loss {:.3} {:.3}",
+            (progress.games - games_before) as f64 / seconds,
+            positions as f64 / seconds,
+            progress.lambda,
+            progress.rate,
+            progress.loss[0],
+            progress.loss[1]
+        ));
+        bar.set_position(progress.games);
+    };
+    let mut measured = |measurement: &Measurement| {
+        let line = summary(measurement);
+        // Where standard error is no terminal the bar draws nothing, its lines neither.
+        if bar.is_hidden() { eprintln!("{line}") } else { bar.println(line) }
+    };
+    let mut supervision = Supervision {
+        stop: &stop,
+        time_budget: args.time_budget,
+        checkpoint_every: args.checkpoint_every,
+        measure_every: args.measure_every.unwrap_or(all_games.div_ceil(20)),
+        reference: reference.as_ref(),
+        progress: &mut progress,
+        measured: &mut measured,
+    };
+    let ending = pool.install(|| run.go(&mut supervision))?;
+    bar.finish_and_clear();
+    let time = HumanDuration(Duration::from_secs_f64(run.seconds()));
+    let weights = run.folder().join(WEIGHTS_FILE);
+    match ending {
+        Ending::Stopped => {
+            let folder = run.folder().display();
+            println!("Stopped and saved after {} of {all_games} games. Go on: zar-train run --resume {folder}", run.games());
+        }
+        Ending::Finished => {
+            println!("{all_games} games, {} positions in {time}: {}", run.positions(), weights.display());
+            pool.install(|| report(&run, reference.as_ref()))?;
+        }
+    }
+    Ok(())
+}
+
+fn open(args: &Args) -> Result<Run, RunCommandError> {
+    if let Some(folder) = &args.resume {
+        let mut refused = |path: &std::path::Path, error: &dyn std::error::Error| {
+            eprintln!("checkpoint {} refused: {error}", path.display());
+        };
+        let run = Run::resume(folder, args.device, &mut refused)?;
+        eprintln!("going on after {} of {} games", run.games(), run.config().games());
+        return Ok(run);
+    }
+    let (mut config, name) = match (&args.preset, &args.config) {
+        (Some(preset), _) => (Config::preset(preset)?, preset.clone()),
+        (None, Some(path)) => {
+            let name = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
+            (Config::load(path)?, name)
+        }
+        (None, None) => unreachable!("clap asks for one of preset, config and resume"),
+    };
+    config.seed = args.seed.unwrap_or(config.seed);
+    config.rules = args.rules.unwrap_or(config.rules);
+    let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name));
+    Ok(Run::create(&folder, config, args.device)?)
+}
+
+fn summary(measurement: &Measurement) -> String {
+    let error = measurement.score.as_ref().map(|score| format!("error {:.2} mEMG, ", score.total.error));
+    format!(
+        "{:>9} games in {}: {}{:+.3} ± {:.3} points a game against the weights after {} games",
+        measurement.games,
+        HumanDuration(Duration::from_secs_f64(measurement.seconds)),
+        error.unwrap_or_default(),
+        measurement.rival_points,
+        measurement.rival_interval,
+        measurement.rival_games
+    )
+}
+
+/// How strong the run's weights are.
+fn report(run: &Run, reference: Option<&Reference>) -> Result<(), RunCommandError> {
+    let model = run.model()?;
+    let seed = run.config().seed;
+    let duel = Duel { pairs: RANDOM_PAIRS, seed, rules: run.config().rules };
+    println!("Against a random mover:\n{}", duel.run(&model, &RandomSource { seed }, &|_| ())?);
+    if let Some(reference) = reference {
+        println!("On the reference decisions:\n{}", reference.score(&reference.choices(&model))?);
+    }
+    Ok(())
+}

@@ -1,0 +1,138 @@
+//! `zar-train score`: the error rate on reference decisions.
+
+use std::{fs, io, num::NonZeroUsize, path::PathBuf};
+
+use rayon::ThreadPoolBuildError;
+use thiserror::Error;
+use zar::{
+    board::{Position, PositionIdError},
+    net::{Model, ModelError},
+};
+
+use crate::score::{Reference, ScoreError};
+
+use super::thread_pool;
+
+/// Measures the error rate of weights, or of given choices, on decisions with reference equities.
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Decisions in JSON Lines: pos, dice, class, moves with after, eq, eq0.
+    pub file: PathBuf,
+    /// The weights that decide, at 0-ply [default: the shipped ones].
+    #[arg(long, value_name = "FILE", conflicts_with = "choices")]
+    pub model: Option<PathBuf>,
+    /// Score these choices instead: a file with one Position ID a line, the result as the next player sees it.
+    #[arg(long, value_name = "FILE")]
+    pub choices: Option<PathBuf>,
+    /// Write the weights' choices to a file, one Position ID a line.
+    #[arg(long, value_name = "FILE", conflicts_with = "choices")]
+    pub chosen: Option<PathBuf>,
+    /// Only the first decisions.
+    #[arg(long, value_name = "N")]
+    pub first: Option<NonZeroUsize>,
+    /// Threads to decide on [default: all cores].
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
+    /// Print the result as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Why there is no score.
+#[derive(Debug, Error)]
+pub enum ScoreCommandError {
+    /// The reference file or the choices.
+    #[error(transparent)]
+    Score(#[from] ScoreError),
+    /// The weights.
+    #[error("{path}: {error}")]
+    Model {
+        /// Which file.
+        path: String,
+        /// Why.
+        error: ModelError,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {error}")]
+    Io {
+        /// Which file.
+        path: String,
+        /// Why.
+        error: io::Error,
+    },
+    /// A line of the choices is no Position ID.
+    #[error("line {line} of the choices: {error}")]
+    Choice {
+        /// Counted from 1.
+        line: usize,
+        /// Why.
+        error: PositionIdError,
+    },
+    /// Fewer choices than decisions.
+    #[error("{found} choices for {expected} decisions")]
+    Choices {
+        /// Choices.
+        found: usize,
+        /// Decisions.
+        expected: usize,
+    },
+    /// The threads could not be started.
+    #[error("cannot start threads: {0}")]
+    Threads(#[from] ThreadPoolBuildError),
+    /// The result could not be written as JSON.
+    #[error("cannot write the result: {0}")]
+    Json(#[from] serde_json::Error),
+}
+
+/// Prints the score.
+///
+/// # Errors
+/// Files that cannot be used: see [`ScoreCommandError`].
+pub fn run(args: &Args) -> Result<(), ScoreCommandError> {
+    let mut reference = Reference::load(&args.file)?;
+    if let Some(first) = args.first {
+        reference.truncate(first.get());
+    }
+    let io_error = |path: &PathBuf| {
+        let path = path.display().to_string();
+        move |error| ScoreCommandError::Io { path, error }
+    };
+    let choices = match &args.choices {
+        Some(path) => given(&fs::read_to_string(path).map_err(io_error(path))?, reference.len())?,
+        None => {
+            let loaded = args.model.as_ref().map(|path| {
+                Model::load(path)
+                    .map_err(|error| ScoreCommandError::Model { path: path.display().to_string(), error })
+            });
+            let loaded = loaded.transpose()?;
+            let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
+            thread_pool(args.threads)?.install(|| reference.choices(model))
+        }
+    };
+    if let Some(path) = &args.chosen {
+        let lines: String = choices.iter().map(|choice| format!("{choice}\n")).collect();
+        fs::write(path, lines).map_err(io_error(path))?;
+    }
+    let table = reference.score(&choices)?;
+    if args.json {
+        println!("{}", serde_json::to_string(&table)?);
+    } else {
+        println!("{table}");
+    }
+    Ok(())
+}
+
+/// The first word of each line that is neither empty nor a comment.
+fn given(text: &str, decisions: usize) -> Result<Vec<Position>, ScoreCommandError> {
+    let choices: Vec<Position> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| !line.starts_with('#'))
+        .filter_map(|(i, line)| Some((i, line.split_whitespace().next()?)))
+        .map(|(i, word)| word.parse().map_err(|error| ScoreCommandError::Choice { line: i + 1, error }))
+        .collect::<Result<_, _>>()?;
+    if choices.len() < decisions {
+        return Err(ScoreCommandError::Choices { found: choices.len(), expected: decisions });
+    }
+    Ok(choices)
+}
