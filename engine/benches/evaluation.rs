@@ -11,11 +11,12 @@ use zar::{
     rules::{Dice, LegalPlays, RuleSet},
 };
 
-/// Names, Position IDs and rolls: the start, a middle game with many plays, a race and a bear-off.
-const DECISIONS: [(&str, &str, (u8, u8)); 4] = [
+/// Names, Position IDs and rolls: the start, middle games with few plays and with many, and bearing off.
+const DECISIONS: [(&str, &str, (u8, u8)); 5] = [
     ("start-31", "4HPwATDgc/ABMA", (3, 1)),
     ("contact-22", "mAd8QDSYc5kBEQ", (2, 2)),
     ("contact-64", "aK+FASTYHuEDQA", (6, 4)),
+    ("bear-off-53", "3HsPAADb7g4AAA", (5, 3)),
     ("bar-62", "G4YNDEaX1yABAw", (6, 2)),
 ];
 

@@ -1,12 +1,13 @@
 //! Files that appear whole or not at all.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, Write},
     path::Path,
 };
 
-use tempfile::NamedTempFile;
+/// How the names of files begin that are not whole yet.
+const PARTIAL: &str = ".partial-";
 
 /// Writes `bytes` to `path`: into a temporary file beside it, synced, then renamed over it. A crash at any moment
 /// leaves the old file or the new one.
@@ -18,7 +19,7 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Some(folder) if !folder.as_os_str().is_empty() => folder,
         _ => Path::new("."),
     };
-    let mut file = NamedTempFile::new_in(folder)?;
+    let mut file = tempfile::Builder::new().prefix(PARTIAL).tempfile_in(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     #[cfg(unix)]
@@ -35,6 +36,20 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     Ok(())
 }
 
+/// Removes what writers left in `folder` when they were killed. Only for folders in which nobody writes at the moment.
+///
+/// # Errors
+/// Whatever the file system answers.
+pub fn clean(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -45,8 +60,20 @@ mod tests {
         let path = folder.path().join("file");
         write(&path, b"one").unwrap();
         write(&path, b"two").unwrap();
-        assert_eq!(std::fs::read(&path).unwrap(), b"two");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+        assert_eq!(fs::read(&path).unwrap(), b"two");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write(&folder.path().join("missing/file"), b"").is_err());
+    }
+
+    #[test]
+    fn clean_removes_partial_files_only() {
+        let folder = tempfile::tempdir().unwrap();
+        for name in ["whole", ".hidden", ".partial-x1"] {
+            fs::write(folder.path().join(name), b"x").unwrap();
+        }
+        clean(folder.path()).unwrap();
+        let mut left: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        left.sort();
+        assert_eq!(left, [".hidden", "whole"]);
     }
 }

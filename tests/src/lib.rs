@@ -1,31 +1,31 @@
 //! Golden data, whole programs and real peers.
 
 use std::{
-    collections::HashMap,
+    fs, io,
     path::{Path, PathBuf},
-    sync::{Mutex, PoisonError},
+    time::SystemTime,
 };
 
-/// The program `zar` or `zar-train`, built from this workspace on the first call, in the profile and the target folder
-/// of the tests themselves.
+/// The program `zar` or `zar-train` in the profile and the target folder of the tests.
+///
+/// A test run of the whole workspace has built both beside the tests. Where one is missing or older than its sources,
+/// it is built first.
 ///
 /// # Panics
 /// If it cannot be built; cargo then says why.
 pub fn program(name: &str) -> PathBuf {
-    static BUILT: Mutex<Option<HashMap<String, PathBuf>>> = Mutex::new(None);
-    let mut built = BUILT.lock().unwrap_or_else(PoisonError::into_inner);
-    built.get_or_insert_default().entry(name.to_owned()).or_insert_with(|| build(name)).clone()
-}
-
-fn build(name: &str) -> PathBuf {
     let package = if name == "zar-train" { "zar-trainer" } else { name };
-    let mut cargo = escargot::CargoBuild::new()
-        .manifest_path(Path::new(env!("CARGO_MANIFEST_DIR")).join("../Cargo.toml"))
-        .package(package)
-        .bin(name)
-        .current_release();
-    if let Some(folder) = target_folder() {
-        cargo = cargo.target_dir(folder);
+    // `target/debug/deps/commands-0123` lies two folders below the programs' own.
+    let test = std::env::current_exe().expect("a running program has a path");
+    let folder = test.ancestors().nth(2).expect("tests lie in target/PROFILE/deps");
+    let program = folder.join(name).with_extension(std::env::consts::EXE_EXTENSION);
+    if is_newer_than_sources(&program).unwrap_or(false) {
+        return program;
+    }
+    let mut cargo = escargot::CargoBuild::new().manifest_path(workspace().join("Cargo.toml"));
+    cargo = cargo.package(package).bin(name).current_release();
+    if let Some(target) = folder.parent() {
+        cargo = cargo.target_dir(target);
     }
     match cargo.run() {
         Ok(program) => program.path().to_owned(),
@@ -33,7 +33,20 @@ fn build(name: &str) -> PathBuf {
     }
 }
 
-/// The target folder that this test program lies in: `target/debug/deps/commands-0123` lies in `target`.
-fn target_folder() -> Option<PathBuf> {
-    std::env::current_exe().ok()?.ancestors().nth(3).map(Path::to_owned)
+fn workspace() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn is_newer_than_sources(program: &Path) -> io::Result<bool> {
+    let built = fs::metadata(program)?.modified()?;
+    let changed = ["Cargo.lock", "engine", "models", "trainer"].map(|folder| last_change(&workspace().join(folder)));
+    changed.into_iter().try_fold(true, |newer, changed| Ok(newer && changed? <= built))
+}
+
+fn last_change(path: &Path) -> io::Result<SystemTime> {
+    let own = fs::metadata(path)?.modified()?;
+    if !path.is_dir() {
+        return Ok(own);
+    }
+    fs::read_dir(path)?.try_fold(own, |latest, entry| Ok(latest.max(last_change(&entry?.path())?)))
 }

@@ -130,8 +130,8 @@ impl Config {
     /// # Errors
     /// A file that cannot be read or is not a valid configuration.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let text = fs::read_to_string(path)
-            .map_err(|error| ConfigError::Io { path: path.display().to_string(), error })?;
+        let text =
+            fs::read_to_string(path).map_err(|error| ConfigError::Io { path: path.display().to_string(), error })?;
         Config::from_toml(&text)
     }
 

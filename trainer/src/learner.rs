@@ -28,6 +28,9 @@ pub enum LearnError {
         /// Why.
         error: TailError,
     },
+    /// A state with another number of networks.
+    #[error("{0} networks, expected one for each of contact and race")]
+    Classes(usize),
     /// Layers do not fit together.
     #[error("the {class} network: {error}")]
     Shape {
@@ -99,6 +102,10 @@ impl Learner {
     /// # Errors
     /// A state that does not fit the configuration.
     pub fn from_state(config: &Config, state: Vec<ClassState>, device: DeviceChoice) -> Result<Learner, LearnError> {
+        let found = state.len();
+        if found != PositionClass::ALL.len() {
+            return Err(LearnError::Classes(found));
+        }
         let classes = PositionClass::ALL
             .into_iter()
             .zip(state)
@@ -133,7 +140,7 @@ impl Learner {
             let mut order: Vec<&Sample> =
                 samples.iter().filter(|sample| PositionClass::of(&sample.position) == learner.class).collect();
             for i in (1..order.len()).rev() {
-                order.swap(i, (u64::from(shuffle.next_u32()) * (i as u64 + 1) >> 32) as usize);
+                order.swap(i, ((u64::from(shuffle.next_u32()) * (i as u64 + 1)) >> 32) as usize);
             }
             let index = learner.class.index();
             learnt.positions[index] = order.len() as u64;
@@ -190,9 +197,9 @@ impl ClassLearner {
                 DenseWeights { inputs, outputs, weight, bias: vec![0.0; outputs] }
             })
             .collect();
-        let sparse =
-            SparseLayer::new(features, &bias, &rows).map_err(|error| LearnError::Shape { class, error })?;
-        let tail = DenseTail::new(&dense, shape.activation, device).map_err(|error| LearnError::Tail { class, error })?;
+        let sparse = SparseLayer::new(features, &bias, &rows).map_err(|error| LearnError::Shape { class, error })?;
+        let tail =
+            DenseTail::new(&dense, shape.activation, device).map_err(|error| LearnError::Tail { class, error })?;
         let averaged_sparse = sparse.state().0.to_vec();
         Ok(ClassLearner { class, shape: shape.clone(), sparse, tail, averaged_sparse, averaged_dense: dense })
     }
@@ -208,8 +215,10 @@ impl ClassLearner {
             if found == expected { Ok(()) } else { Err(wrong(ShapeError::Values { what, found, expected })) }
         };
         let (rows, mean, variance, steps) = state.sparse;
-        let sparse = SparseLayer::from_state(shape.features, shape.width, rows, mean, variance, steps).map_err(wrong)?;
-        let widths: Vec<usize> = std::iter::once(shape.width).chain(shape.dense().map(|(_, outputs)| outputs)).collect();
+        let sparse =
+            SparseLayer::from_state(shape.features, shape.width, rows, mean, variance, steps).map_err(wrong)?;
+        let widths: Vec<usize> =
+            std::iter::once(shape.width).chain(shape.dense().map(|(_, outputs)| outputs)).collect();
         let tail = DenseTail::from_bytes(&state.tail, &widths, shape.activation, device)
             .map_err(|error| LearnError::Tail { class, error })?;
         expect("the averaged sparse layer", state.averaged_sparse.len(), sparse.state().0.len())?;

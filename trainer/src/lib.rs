@@ -1,9 +1,11 @@
 //! Training of zar's networks by self-play, and the measures of their strength.
 
 pub mod checkpoint;
+pub mod cli;
 pub mod config;
 pub mod dense_tail;
 pub mod device;
+pub mod duel;
 pub mod learner;
 pub mod metrics;
 pub mod plot;
@@ -12,5 +14,3 @@ pub mod score;
 pub mod seeds;
 pub mod self_play;
 pub mod sparse_layer;
-pub mod cli;
-pub mod duel;

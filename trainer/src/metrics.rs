@@ -34,7 +34,7 @@ pub struct Measurement {
 }
 
 /// The classes of the reference file that have a column.
-const CLASSES: [&str; 4] = ["contact", "crashed", "race", "bearoff"];
+pub const CLASSES: [&str; 4] = ["contact", "crashed", "race", "bearoff"];
 
 fn header() -> String {
     let errors: Vec<String> = CLASSES.iter().map(|class| format!("error_{class}")).collect();

@@ -9,8 +9,7 @@ use plotters::{
 };
 use thiserror::Error;
 
-/// The classes of decisions that have an error rate of their own.
-pub const CLASSES: [&str; 4] = ["contact", "crashed", "race", "bearoff"];
+use crate::metrics::CLASSES;
 
 /// One line of `metrics.csv`, as far as the curves need it.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,14 +6,18 @@
 //! checkpoints were written.
 
 use std::{
-    fs, io,
+    fs::{self, File, TryLockError},
+    io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
     time::{Duration, Instant},
 };
 
 use thiserror::Error;
-use zar::net::{Model, ModelError, PositionClass, Provenance};
+use zar::{
+    durable,
+    net::{Model, ModelError, PositionClass, Provenance},
+};
 
 use crate::{
     checkpoint::{self, CheckpointError, RunState},
@@ -33,6 +37,7 @@ pub const WEIGHTS_FILE: &str = "weights.zar";
 /// The measurements, in a run's folder.
 pub const METRICS_FILE: &str = "metrics.csv";
 const CHECKPOINT_FOLDER: &str = "checkpoints";
+const LOCK_FILE: &str = "lock";
 
 /// Why a run cannot start or go on.
 #[derive(Debug, Error)]
@@ -45,6 +50,9 @@ pub enum RunError {
         /// Why.
         error: io::Error,
     },
+    /// Another program works on the run.
+    #[error("another program works on the run in {0}")]
+    Locked(String),
     /// A folder that holds a run already was named for a new one.
     #[error("{0} already holds a run: go on with --resume {0}, or name another folder")]
     Exists(String),
@@ -75,6 +83,8 @@ const RIVAL_PAIRS: u64 = 500;
 #[derive(Debug)]
 pub struct Run {
     folder: PathBuf,
+    /// Held while the run is open; the system lets go of it when the program ends, however it ends.
+    _lock: File,
     config: Config,
     learner: Learner,
     round: u64,
@@ -139,16 +149,19 @@ impl Run {
     /// A folder that cannot be made or holds a run already; shapes that cannot be.
     pub fn create(folder: &Path, config: Config, device: DeviceChoice) -> Result<Run, RunError> {
         let checkpoints = folder.join(CHECKPOINT_FOLDER);
-        if checkpoints.exists() {
+        // A run that was killed before its first checkpoint has left nothing to go on from.
+        if checkpoint::list(&checkpoints).is_ok_and(|found| !found.is_empty()) {
             return Err(RunError::Exists(folder.display().to_string()));
         }
         let learner = Learner::new(&config, device)?;
         at(&checkpoints, fs::create_dir_all(&checkpoints))?;
+        let lock = lock(folder)?;
         let path = folder.join(CONFIG_FILE);
-        at(&path, zar::durable::write(&path, config.to_toml().as_bytes()))?;
+        at(&path, durable::write(&path, config.to_toml().as_bytes()))?;
         let rival = learner.averaged_model(config.rules, Provenance::default())?.to_bytes()?;
         let mut run = Run {
             folder: folder.into(),
+            _lock: lock,
             config,
             learner,
             round: 0,
@@ -176,21 +189,20 @@ impl Run {
         refused: &mut dyn FnMut(&Path, &dyn std::error::Error),
     ) -> Result<Run, RunError> {
         let checkpoints = folder.join(CHECKPOINT_FOLDER);
+        let lock = lock(folder)?;
         for path in at(&checkpoints, checkpoint::list(&checkpoints))? {
-            let restored = RunState::load(&path).map_err(RunError::from);
-            match restored.and_then(|state| Run::from_state(folder, state, device)) {
-                Ok(run) => return Ok(run),
+            match restored(&path, device) {
+                Ok((state, config, learner)) => return Ok(Run::from_state(folder, lock, state, config, learner)),
                 Err(error) => refused(&path, &error),
             }
         }
         Err(RunError::NoCheckpoint(checkpoints.display().to_string()))
     }
 
-    fn from_state(folder: &Path, state: RunState, device: DeviceChoice) -> Result<Run, RunError> {
-        let config = Config::from_toml(&state.config)?;
-        let learner = Learner::from_state(&config, state.classes, device)?;
-        Ok(Run {
+    fn from_state(folder: &Path, lock: File, state: RunState, config: Config, learner: Learner) -> Run {
+        Run {
             folder: folder.into(),
+            _lock: lock,
             config,
             learner,
             round: state.round,
@@ -203,7 +215,7 @@ impl Run {
             rival: state.rival,
             pending: state.pending,
             last_learnt: Learnt::default(),
-        })
+        }
     }
 
     /// The configuration.
@@ -279,10 +291,8 @@ impl Run {
             random_plays: self.config.random_plays,
         };
         let (learner, pending, round) = (&mut self.learner, &self.pending, self.round);
-        let (learnt, played) = rayon::join(
-            || learner.learn(pending, round, settings.rate),
-            || self_play.play(&model, self.games, count),
-        );
+        let (learnt, played) =
+            rayon::join(|| learner.learn(pending, round, settings.rate), || self_play.play(&model, self.games, count));
         self.last_learnt = learnt?;
         self.positions += self.pending.len() as u64;
         self.pending = played;
@@ -359,6 +369,30 @@ impl Run {
         (supervision.measured)(&measurement);
         Ok(())
     }
+}
+
+/// What a checkpoint holds, once it has been found to fit together.
+fn restored(path: &Path, device: DeviceChoice) -> Result<(RunState, Config, Learner), RunError> {
+    let mut state = RunState::load(path)?;
+    let config = Config::from_toml(&state.config)?;
+    let learner = Learner::from_state(&config, std::mem::take(&mut state.classes), device)?;
+    Model::from_bytes(&state.rival)?;
+    Ok((state, config, learner))
+}
+
+/// Takes a run for this program alone, and clears away what a killed one has left.
+fn lock(folder: &Path) -> Result<File, RunError> {
+    let path = folder.join(LOCK_FILE);
+    let file = at(&path, File::options().create(true).truncate(false).write(true).open(&path))?;
+    match file.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => return Err(RunError::Locked(folder.display().to_string())),
+        Err(TryLockError::Error(error)) => return at(&path, Err(error)),
+    }
+    for folder in [folder, &folder.join(CHECKPOINT_FOLDER)] {
+        at(folder, durable::clean(folder))?;
+    }
+    Ok(file)
 }
 
 fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, RunError> {

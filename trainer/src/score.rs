@@ -110,8 +110,8 @@ impl Reference {
     /// # Errors
     /// A file that cannot be read, or a line that is not a decision with every legal result.
     pub fn load(path: &Path) -> Result<Reference, ScoreError> {
-        let text = fs::read_to_string(path)
-            .map_err(|error| ScoreError::Io { path: path.display().to_string(), error })?;
+        let text =
+            fs::read_to_string(path).map_err(|error| ScoreError::Io { path: path.display().to_string(), error })?;
         Reference::parse(&text)
     }
 
@@ -207,9 +207,8 @@ impl ScoreRow {
         for (cost, game) in costs {
             *games.entry(*game).or_default() += cost - mean;
         }
-        let share = |matches: &dyn Fn(f64) -> bool| {
-            100.0 * costs.iter().filter(|(cost, _)| matches(*cost)).count() as f64 / n
-        };
+        let share =
+            |matches: &dyn Fn(f64) -> bool| 100.0 * costs.iter().filter(|(cost, _)| matches(*cost)).count() as f64 / n;
         ScoreRow {
             decisions: costs.len(),
             error: mean,
@@ -224,9 +223,13 @@ impl ScoreRow {
 
 impl fmt::Display for ScoreTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<9} {:>6} {:>10} {:>7} {:>7} {:>8} {:>9} {:>8}", "class", "n", "err(mEq)", "se", "se_g", "%best", "%err>20m", "%>100m")?;
-        let total = ("TOTAL".to_owned(), self.total);
-        let rows = self.classes.iter().map(|(class, row)| (class, row)).chain([(&total.0, &total.1)]);
+        write!(
+            f,
+            "{:<9} {:>6} {:>10} {:>7} {:>7} {:>8} {:>9} {:>8}",
+            "class", "n", "err(mEq)", "se", "se_g", "%best", "%err>20m", "%>100m"
+        )?;
+        let total = "TOTAL".to_owned();
+        let rows = self.classes.iter().chain([(&total, &self.total)]);
         for (class, row) in rows {
             write!(
                 f,

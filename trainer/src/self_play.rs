@@ -41,9 +41,10 @@ impl SelfPlay {
     pub fn play(&self, model: &Model, first: u64, count: u64) -> Vec<Sample> {
         let games: Vec<Vec<Sample>> = (first..first + count)
             .into_par_iter()
-            .map_init(|| (Evaluator::new(model), Buffers::default()), |(evaluator, buffers), number| {
-                self.play_game(evaluator, buffers, number)
-            })
+            .map_init(
+                || (Evaluator::new(model), Buffers::default()),
+                |(evaluator, buffers), number| self.play_game(evaluator, buffers, number),
+            )
             .collect();
         games.concat()
     }
@@ -70,15 +71,14 @@ impl SelfPlay {
     /// The start of the game, or where some random plays lead from it. Nothing is learnt from random plays: the
     /// positions before them say nothing about what follows good play.
     fn opening(&self, evaluator: &Evaluator<'_>, buffers: &mut Buffers, rng: &mut impl Rng) -> Position {
-        let uniform = |rng: &mut dyn FnMut() -> u64| (rng() >> 11) as f64 / (1u64 << 53) as f64;
-        let mut next = || rng.next_u64();
-        let random = uniform(&mut next) < self.random_openings;
-        let number = (uniform(&mut next) * f64::from(self.random_plays)) as u32 + 1;
+        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let random = uniform() < self.random_openings;
+        let number = (uniform() * f64::from(self.random_plays)) as u32 + 1;
         let rules = evaluator.model().rules();
         let mut position = Position::START;
         for _ in 0..if random { number } else { 0 } {
             buffers.plays.generate(&position, Dice::roll(rng), rules);
-            let chosen = (u64::from(rng.next_u32()) * buffers.plays.len() as u64 >> 32) as usize;
+            let chosen = ((u64::from(rng.next_u32()) * buffers.plays.len() as u64) >> 32) as usize;
             let after = buffers.plays[chosen].after;
             if Outcome::of(&after, rules).is_some() {
                 break;

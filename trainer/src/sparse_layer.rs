@@ -239,7 +239,13 @@ mod tests {
             let used = active.rows.contains(&(row as u16));
             for unit in 0..64 {
                 let moved = layer.rows[row * 64 + unit] - before[row * 64 + unit];
-                let expected = if !used { 0.0 } else if unit % 2 == 0 { -0.01 } else { 0.01 };
+                let expected = if !used {
+                    0.0
+                } else if unit % 2 == 0 {
+                    -0.01
+                } else {
+                    0.01
+                };
                 assert!((moved - expected).abs() < 1e-6, "row {row} unit {unit}: {moved}");
             }
         }

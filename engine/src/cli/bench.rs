@@ -1,7 +1,8 @@
 //! `zar bench`: how fast this machine evaluates, plays and generates.
 
 use std::{
-    io::Write,
+    hint::black_box,
+    io::{self, Write},
     time::{Duration, Instant},
 };
 
@@ -18,12 +19,13 @@ use crate::{
 
 use super::{CliError, Options, answer::write_json};
 
-/// Measures speed: static evaluations, plays and legal-move generations a second.
+/// Measures static evaluations, plays and legal-move generations a second
 ///
-/// The decisions come from games that the networks play against themselves. Choosing a play means to generate every
-/// legal result, to evaluate all of them and to take the best. Shown are medians of several repeats, on one thread and on
-/// all (--threads).
+/// The decisions come from games that the networks play against themselves. Choosing a play means
+/// to generate every legal result, to evaluate all of them and to take the best. Shown are medians
+/// of several repeats, on one thread and on all (--threads).
 #[derive(Clone, Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct Args {
     /// Seconds that the measurement takes, 1 to 3600.
     #[arg(long, value_name = "S", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=3600))]
@@ -76,14 +78,19 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         let slices = 2 * REPEATS * pools.len() as u32;
         let slice = Duration::from_secs(args.seconds.into()) / slices;
         let speeds: Vec<Speeds> = pools.iter().map(|pool| speeds(pool, bot.model(), &decisions, slice)).collect();
-        let results: usize = decisions.iter().map(|(position, dice)| position.legal_plays(*dice, bot.rules()).len()).sum();
+        let results: usize =
+            decisions.iter().map(|(position, dice)| position.legal_plays(*dice, bot.rules()).len()).sum();
         let answer = Answer {
             decisions: decisions.len(),
             results_per_roll: (10.0 * results as f64 / decisions.len() as f64).round() / 10.0,
             repeats: REPEATS,
             speeds,
         };
-        if options.json { write_json(&answer, out)? } else { table(&answer, out)? }
+        if options.json {
+            write_json(&answer, out)?
+        } else {
+            table(&answer, out)?
+        }
         Ok(())
     })
 }
@@ -122,10 +129,9 @@ fn choose(
 fn speeds(pool: &ThreadPool, model: &Model, decisions: &[(Position, Dice)], slice: Duration) -> Speeds {
     let rules = model.rules();
     let choosing = median(pool, decisions, slice, || {
-        let (mut evaluator, mut plays, mut evaluations) =
-            (Evaluator::new(model), LegalPlays::default(), Vec::new());
+        let (mut evaluator, mut plays, mut evaluations) = (Evaluator::new(model), LegalPlays::default(), Vec::new());
         move |position: &Position, dice| {
-            std::hint::black_box(choose(&mut evaluator, position, dice, rules, &mut plays, &mut evaluations));
+            black_box(choose(&mut evaluator, position, dice, rules, &mut plays, &mut evaluations));
             evaluations.len()
         }
     });
@@ -133,7 +139,7 @@ fn speeds(pool: &ThreadPool, model: &Model, decisions: &[(Position, Dice)], slic
         let mut plays = LegalPlays::default();
         move |position: &Position, dice| {
             plays.generate(position, dice, rules);
-            std::hint::black_box(&plays).len()
+            black_box(&plays).len()
         }
     });
     Speeds {
@@ -180,15 +186,23 @@ fn median<W: FnMut(&Position, Dice) -> usize>(
     repeats[repeats.len() / 2]
 }
 
-fn table(answer: &Answer, out: &mut impl Write) -> std::io::Result<()> {
+fn table(answer: &Answer, out: &mut impl Write) -> io::Result<()> {
+    type Speed = fn(&Speeds) -> f64;
     let Answer { decisions, results_per_roll, repeats, speeds } = answer;
-    writeln!(out, "a second, median of {repeats}; {decisions} decisions of self-play, {results_per_roll} results a roll")?;
+    writeln!(
+        out,
+        "a second, median of {repeats}; {decisions} decisions of self-play, {results_per_roll} results a roll"
+    )?;
     write!(out, "{:<22}", "")?;
     for speed in speeds {
-        write!(out, "{:>14}", if speed.threads == 1 { "1 thread".into() } else { format!("{} threads", speed.threads) })?;
+        write!(
+            out,
+            "{:>14}",
+            if speed.threads == 1 { "1 thread".into() } else { format!("{} threads", speed.threads) }
+        )?;
     }
     writeln!(out)?;
-    let rows: [(&str, fn(&Speeds) -> f64); 4] = [
+    let rows: [(&str, Speed); 4] = [
         ("static evaluations", |speeds| speeds.evaluations),
         ("plays chosen", |speeds| speeds.plays),
         ("rolls generated", |speeds| speeds.generated_rolls),

@@ -12,13 +12,15 @@ use super::{
     position_arg::cube_in_words,
 };
 
-/// Says whether the player on roll should double before he rolls, and whether his opponent should take.
+/// Says whether to double, and whether to take
 ///
-/// Money play without the Jacoby rule and beavers. The equities are those of the player on roll, in points per unit of
-/// the cube as it stands, if he does not double (nd), if he doubles and is taken (dt), and if he doubles and is dropped
-/// (dp). The action is no-double, double-take, double-drop or too-good, or with a cube that he holds already
+/// The decision is that of the player on roll before he rolls, in money play without the Jacoby
+/// rule and beavers. The equities are his, in points per unit of the cube as it stands: if he does
+/// not double (nd), if he doubles and is taken (dt), and if he doubles and is dropped (dp). The
+/// action is no-double, double-take, double-drop or too-good, or with a cube that he holds already
 /// no-redouble, redouble-take, redouble-drop or too-good. Dice in POSITION do not matter.
 #[derive(Clone, Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct Args {
     /// A Position ID, PositionID:MatchID, an XGID, or "start".
     position: String,
@@ -58,7 +60,6 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     let best = decision.equity();
     writeln!(out, "cube {}", cube_in_words(cube))?;
     writeln!(out, "%                {HEADING}\n                 {}", percentages(advice.probabilities))?;
-    // What the opponent would answer wrongly is worth more than the best action: no difference is shown for it.
     for (name, equity) in [
         (format!("no {double}"), decision.no_double),
         (format!("{double}, take"), decision.double_take),

@@ -26,25 +26,40 @@ use super::{
     cube::CubeAnswer,
 };
 
-/// Answers requests in JSON Lines: one a line on standard input, one answer a line on standard output, in order.
+/// Answers requests in JSON Lines, for programs and benchmarks
 ///
-/// A play: {"pos": POSITION ID, "dice": [3, 1]}. The answer: {"after": ID of the result as the next player sees it,
-/// "play": "8/5 6/5", "equity": e, "probs": [5], "plays": [{"after", "play", "equity"}, every legal result once, best
-/// first]}; with nothing legal the swapped position and the play "". Equity and probabilities are those of the player
-/// who makes the play.
+/// One request a line on standard input, one answer a line on standard output, in order.
 ///
-/// A cube decision: {"pos": ID}. The answer: {"action", "nd", "dt", "dp", "probs"}; the action is no-double, double-take,
-/// double-drop or too-good, or with "owner": "player" no-redouble, redouble-take, redouble-drop or too-good.
+/// A play
+///   {"pos": POSITION ID, "dice": [3, 1]}
+///   {"after": ID of the result as the next player sees it, "play": "8/5 6/5", "equity": e,
+///    "probs": [5], "plays": [{"after", "play", "equity"}, every legal result once, best first]}
+///   With nothing legal: the swapped position and the play "". Equities and probabilities are
+///   those of the player who makes the play.
 ///
-/// An evaluation before the roll: {"pos": ID, "want": "eval"}. The answer: {"probs", "cubeless", "cubeful"}.
+/// A cube decision before the roll
+///   {"pos": POSITION ID}
+///   {"action": a, "nd": e, "dt": e, "dp": e, "probs": [5]}
+///   The action is no-double, double-take, double-drop or too-good, or with "owner": "player"
+///   no-redouble, redouble-take, redouble-drop or too-good.
 ///
-/// Optional in a request: "cubeful" (true; false gives cubeless equities), "cube" ({"value": 1, "owner": "centered",
-/// "player" or "opponent"}), "rules" and "level". "match" is refused, as matches are not available yet.
+/// An evaluation before the roll
+///   {"pos": POSITION ID, "want": "eval"}
+///   {"probs": [5], "cubeless": e, "cubeful": e}
+///   Cubeful counts the right to double this turn in.
 ///
-/// "probs" are the probabilities to win, to win a gammon or better, to win a backgammon, to lose a gammon or worse and to
-/// lose a backgammon. Equities are per unit of the cube, in money play without the Jacoby rule and beavers. A bad request
-/// is answered with {"error": "...", "line": its number}, and the next one is read. Empty lines are skipped.
+/// Optional in a request
+///   "cubeful": false          cubeless equities (no "cubeful" in an evaluation)
+///   "cube": {"value": 1, "owner": "centered" | "player" | "opponent"}
+///   "rules", "level"          as the options, for this request
+///   "match"                   is refused: matches are not available yet
+///
+/// "probs" are the probabilities to win, to win a gammon or better, to win a backgammon, to lose a
+/// gammon or worse and to lose a backgammon. Equities are per unit of the cube, in money play
+/// without the Jacoby rule and beavers. A bad request is answered with {"error": "...", "line": its
+/// number}, and the next one is read. Empty lines are skipped.
 #[derive(Clone, Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct Args {}
 
 /// Bytes that a request may have. Longer lines are skipped as they come, and never held in memory.
@@ -187,9 +202,7 @@ pub fn run(Args {}: &Args, options: &Options, out: &mut impl Write) -> Result<()
         let pool = options.thread_pool()?;
         let (sender, receiver) = sync_channel(MOST_TOGETHER);
         // It may wait for input that never comes; nobody waits for it.
-        thread::Builder::new()
-            .spawn(move || send_lines(io::stdin().lock(), &sender))
-            .map_err(CliError::Input)?;
+        thread::Builder::new().spawn(move || send_lines(io::stdin().lock(), &sender)).map_err(CliError::Input)?;
         answer_lines(&bot, &pool, &receiver, out)
     })
 }
@@ -250,8 +263,7 @@ fn answer_lines(
                 None
             }
         };
-        let answers: Vec<Vec<u8>> =
-            pool.install(|| lines.par_iter().map_init(|| bot.clone(), answer_line).collect());
+        let answers: Vec<Vec<u8>> = pool.install(|| lines.par_iter().map_init(|| bot.clone(), answer_line).collect());
         out.write_all(&answers.concat())?;
         out.flush()?;
         if let Some(error) = failure {
@@ -289,10 +301,8 @@ fn read(bytes: &[u8]) -> Result<Request, RequestError> {
 }
 
 fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> {
-    let position: Position = request
-        .pos
-        .parse()
-        .map_err(|error| RequestError::Position(request.pos.chars().take(60).collect(), error))?;
+    let position: Position =
+        request.pos.parse().map_err(|error| RequestError::Position(request.pos.chars().take(60).collect(), error))?;
     let dice = match request.dice {
         Some(dice) => Some(roll(dice)?),
         None => None,

@@ -10,13 +10,15 @@ use super::{
     position_arg::cube_in_words,
 };
 
-/// Shows what a position is worth to the player on roll before he rolls.
+/// Shows what a position is worth to the player on roll before he rolls
 ///
-/// The probabilities are those of a game without cube: to win, to win a gammon or better, to win a backgammon, to lose
-/// a gammon or worse, to lose a backgammon. The cubeless equity is in points at a cube of 1. The cubeful equity is that
-/// of money play (no Jacoby rule, no beavers) in points per unit of the cube, with the right to double this turn counted
-/// in. Dice in POSITION do not matter.
+/// The probabilities are those of a game without cube: to win, to win a gammon or better, to win
+/// a backgammon, to lose a gammon or worse, to lose a backgammon. The cubeless equity is in points
+/// at a cube of 1. The cubeful equity is that of money play (no Jacoby rule, no beavers) in points
+/// per unit of the cube, with the right to double this turn counted in. Dice in POSITION do not
+/// matter.
 #[derive(Clone, Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct Args {
     /// A Position ID, PositionID:MatchID, an XGID, or "start".
     position: String,

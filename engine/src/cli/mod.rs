@@ -30,11 +30,12 @@ use crate::{
 
 use position_arg::{MatchScore, PositionArg, PositionArgError};
 
-/// A backgammon engine whose networks have learnt from their own play alone.
+/// A backgammon engine whose networks have learnt from their own play alone
 ///
-/// POSITION is a gnubg Position ID, PositionID:MatchID, an XGID, or "start". Everything is seen by the player on roll.
+/// POSITION is a gnubg Position ID, PositionID:MatchID, an XGID, or "start".
+/// Everything is seen by the player on roll.
 #[derive(Debug, Parser)]
-#[command(name = "zar", version, max_term_width = 110)]
+#[command(name = "zar", version, verbatim_doc_comment, arg_required_else_help = false)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -179,13 +180,17 @@ fn usage(error: &clap::Error) -> ExitCode {
         }
         _ => {
             let text = error.render().to_string();
-            let mut words = Vec::new();
-            for line in text.lines().map(str::trim).filter(|line| !line.is_empty()) {
-                if !line.starts_with("For more information") {
-                    words.push(line.strip_prefix("error: ").unwrap_or(line));
+            let mut message = String::new();
+            for line in text.lines().map(str::trim) {
+                if line.is_empty() || line.starts_with("For more information") {
+                    continue;
                 }
+                if !message.is_empty() {
+                    message += if message.ends_with(':') { " " } else { "; " };
+                }
+                message += line.strip_prefix("error: ").unwrap_or(line);
             }
-            complain(&words.join("; "));
+            complain(&message);
             ExitCode::from(2)
         }
     }

@@ -1,6 +1,6 @@
 //! `zar move`: the plays of a roll, best first.
 
-use std::io::Write;
+use std::io::{self, Write};
 
 use serde::Serialize;
 
@@ -15,13 +15,15 @@ use super::{
     answer::{HEADING, Rounded, percentages, probabilities, write_json},
 };
 
-/// Shows the plays of a roll, best first.
+/// Shows the plays of a roll, best first
 ///
-/// The probabilities (to win, to win a gammon or better, to win a backgammon, to lose a gammon or worse, to lose a
-/// backgammon) and the equities are those of the player who makes the play. The equities are those of money play with
-/// the cube (no Jacoby rule, no beavers), in points per unit of the cube. With --json every play is shown, with the
-/// position that it leads to as the next player sees it.
+/// The probabilities (to win, to win a gammon or better, to win a backgammon, to lose a gammon or
+/// worse, to lose a backgammon) and the equities are those of the player who makes the play. The
+/// equities are those of money play with the cube (no Jacoby rule, no beavers), in points per unit
+/// of the cube. With --json every play is shown, with the position that it leads to as the next
+/// player sees it.
 #[derive(Clone, Debug, clap::Args)]
+#[command(verbatim_doc_comment)]
 pub struct Args {
     /// A Position ID, PositionID:MatchID, an XGID, or "start".
     position: String,
@@ -81,7 +83,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     Ok(())
 }
 
-fn table(position: &Position, plays: &[ValuedPlay], shown: usize, out: &mut impl Write) -> std::io::Result<()> {
+fn table(position: &Position, plays: &[ValuedPlay], shown: usize, out: &mut impl Write) -> io::Result<()> {
     let texts: Vec<String> = plays
         .iter()
         .take(shown)
@@ -98,7 +100,11 @@ fn table(position: &Position, plays: &[ValuedPlay], shown: usize, out: &mut impl
             difference => format!("{difference:+.3}"),
         };
         let (rank, equity) = (i + 1, valued.equity.to_string());
-        writeln!(out, "{rank:>2}  {text:<width$}  {equity:>6}  {difference:>6}  {}", percentages(valued.probabilities))?;
+        writeln!(
+            out,
+            "{rank:>2}  {text:<width$}  {equity:>6}  {difference:>6}  {}",
+            percentages(valued.probabilities)
+        )?;
     }
     match plays.len().saturating_sub(shown) {
         0 => Ok(()),

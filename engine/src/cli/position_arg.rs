@@ -108,8 +108,7 @@ impl FromStr for PositionArg {
 
 fn position_and_match(text: &str) -> Result<PositionArg, PositionArgError> {
     let (position, id) = text.split_once(':').unwrap_or((text, ""));
-    let position =
-        position.parse().map_err(|error| PositionArgError::PositionId(excerpt(position), error))?;
+    let position = position.parse().map_err(|error| PositionArgError::PositionId(excerpt(position), error))?;
     let id: MatchId = id.parse().map_err(|error| PositionArgError::MatchId(excerpt(id), error))?;
     Ok(PositionArg {
         position,

@@ -55,6 +55,7 @@ impl Game {
         }
     }
 
+    /// The equity with a live cube.
     fn live(self, owner: CubeOwner) -> f32 {
         let Game { win, won_value, lost_value } = self;
         let whole = won_value + lost_value + 0.5;
@@ -68,6 +69,7 @@ impl Game {
         } else {
             (player_cashes, won)
         };
+        // A piece whose ends fall together, for a player who cannot cash, is a point.
         let length = right.0 - left.0;
         if length > 0.0 { left.1 + (win - left.0) / length * (right.1 - left.1) } else { left.1 }
     }
@@ -180,11 +182,10 @@ mod tests {
     #[test]
     fn actions_change_in_their_order() {
         let action = |win| MoneyCube::default().decide(gammonless(win), RULES, CubeOwner::Player).unwrap().action;
-        assert_eq!([0.5, 0.75, 0.85].map(action), [
-            CubeAction::NoDouble,
-            CubeAction::DoubleTake,
-            CubeAction::DoubleDrop
-        ]);
+        assert_eq!(
+            [0.5, 0.75, 0.85].map(action),
+            [CubeAction::NoDouble, CubeAction::DoubleTake, CubeAction::DoubleDrop]
+        );
         let gammonish = Probabilities::from_array([0.9, 0.8, 0.2, 0.0, 0.0]);
         let decision = MoneyCube::default().decide(gammonish, RULES, CubeOwner::Centered).unwrap();
         assert_eq!(decision.action, CubeAction::TooGood);

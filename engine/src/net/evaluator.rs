@@ -44,7 +44,7 @@ impl<'m> Evaluator<'m> {
         let accumulator = &mut self.accumulators[class.index()];
         accumulate(self.arch, network, position, accumulator);
         let outputs = evaluate_from(self.arch, network, accumulator, position, &mut self.activations);
-        Probabilities::from_array(outputs).made_possible(position, class == PositionClass::Race)
+        Probabilities::from_array(outputs).made_possible(position)
     }
 
     /// Evaluates the results of all `plays` of one position, each as the next player sees it, in their order.
@@ -67,7 +67,73 @@ impl<'m> Evaluator<'m> {
                 accumulated[class.index()] = true;
             }
             let outputs = evaluate_from(self.arch, network, accumulator, after, &mut self.activations);
-            results.push(Probabilities::from_array(outputs).made_possible(after, class == PositionClass::Race));
+            results.push(Probabilities::from_array(outputs).made_possible(after));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+
+    use crate::rules::{Dice, LegalPlays, RuleSet};
+
+    use super::*;
+
+    fn equity(probabilities: &Probabilities) -> f32 {
+        probabilities.equity(RuleSet::Backgammon).0
+    }
+
+    /// Plays games with both evaluators and hands each decision's evaluations to `compare`.
+    fn play_games(mut compare: impl FnMut(&Position, &LegalPlays, &[Probabilities])) {
+        let mut evaluator = Evaluator::new(Model::shipped());
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let (mut plays, mut results) = (LegalPlays::default(), Vec::new());
+        for _ in 0..5 {
+            let mut position = Position::START;
+            while !position.is_over() {
+                plays.generate(&position, Dice::roll(&mut rng), RuleSet::Backgammon);
+                evaluator.evaluate_plays(&position, &plays, &mut results);
+                compare(&position, &plays, &results);
+                let best = (0..plays.len()).min_by(|&a, &b| equity(&results[a]).total_cmp(&equity(&results[b])));
+                position = plays[best.unwrap()].after;
+            }
+        }
+    }
+
+    /// Sums from the parent's and sums from nothing differ by rounding alone.
+    #[test]
+    fn plays_evaluate_as_their_results_do() {
+        let mut alone = Evaluator::new(Model::shipped());
+        play_games(|position, plays, results| {
+            for (legal, result) in plays.iter().zip(results) {
+                let expected = alone.evaluate(&legal.after).to_array();
+                for (found, expected) in result.to_array().into_iter().zip(expected) {
+                    assert!((found - expected).abs() < 1e-5, "{position} {:?}: {found} {expected}", legal.play);
+                }
+            }
+        });
+    }
+
+    /// Without vector instructions the bits are the same.
+    #[test]
+    fn every_processor_computes_the_same() {
+        let mut scalar = Evaluator::new(Model::shipped());
+        scalar.arch = Arch::Scalar;
+        let mut expected = Vec::new();
+        play_games(|position, plays, results| {
+            scalar.evaluate_plays(position, plays, &mut expected);
+            assert_eq!(results, expected);
+        });
+    }
+
+    #[test]
+    fn finished_games_are_certain() {
+        let mut points = [0; 26];
+        points[6] = 15;
+        let lost = Position::new(points).unwrap();
+        let mut evaluator = Evaluator::new(Model::shipped());
+        assert_eq!(evaluator.evaluate(&lost).to_array(), [0.0, 0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(evaluator.evaluate(&lost.swapped()).to_array(), [1.0, 1.0, 0.0, 0.0, 0.0]);
     }
 }

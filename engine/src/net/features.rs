@@ -247,8 +247,15 @@ mod contact {
 
         let mut states = [0u16; 25];
         for point in 1..=24 {
-            let (own, other) = (u16::from(sides.counts[0][point].min(2)), u16::from(sides.counts[1][BAR - point].min(2)));
-            states[point] = if own > 0 { own } else if other > 0 { other + 2 } else { 0 };
+            let (own, other) =
+                (u16::from(sides.counts[0][point].min(2)), u16::from(sides.counts[1][BAR - point].min(2)));
+            states[point] = if own > 0 {
+                own
+            } else if other > 0 {
+                other + 2
+            } else {
+                0
+            };
         }
         for window in 0..SHARED_WINDOWS {
             let s = &states[window + 1..window + 5];
@@ -302,7 +309,8 @@ mod race {
 }
 
 const _: () = assert!(contact::SLOTS <= MAX_SLOTS && race::SLOTS <= MAX_SLOTS);
-const _: () = assert!(contact::ROWS < NO_ROW as usize && race::ROWS < NO_ROW as usize);
+const _: () = assert!(contact::ROWS < NO_ROW as usize);
+const _: () = assert!(race::ROWS < NO_ROW as usize);
 
 #[cfg(test)]
 mod tests {

@@ -234,9 +234,10 @@ fn write_network(network: &Network, bytes: &mut Vec<u8>) {
     let halves: Vec<f16> = first.rows().map(f16::from_f32).collect();
     let rows: Vec<&[f16]> = halves.chunks(first.width()).collect();
     let is_set = |row: &[f16]| row.iter().any(|&value| value != f16::ZERO);
-    bytes.extend(rows.chunks(8).map(|rows| {
-        rows.iter().enumerate().fold(0u8, |bits, (i, row)| bits | u8::from(is_set(row)) << i)
-    }));
+    bytes.extend(
+        rows.chunks(8)
+            .map(|rows| rows.iter().enumerate().fold(0u8, |bits, (i, row)| bits | u8::from(is_set(row)) << i)),
+    );
     for row in rows.into_iter().filter(|row| is_set(row)) {
         bytes.extend(row.iter().flat_map(|value| value.to_le_bytes()));
     }
@@ -254,10 +255,8 @@ struct Payload<'b> {
 impl<'b> Payload<'b> {
     fn take(&mut self, length: usize) -> Result<&'b [u8], ModelError> {
         let end = self.next.saturating_add(length);
-        let taken = self
-            .bytes
-            .get(self.next..end)
-            .ok_or(ModelError::Length { found: self.bytes.len(), expected: end })?;
+        let taken =
+            self.bytes.get(self.next..end).ok_or(ModelError::Length { found: self.bytes.len(), expected: end })?;
         self.next = end;
         Ok(taken)
     }
@@ -273,7 +272,8 @@ fn read_network(
     class: PositionClass,
     payload: &mut Payload<'_>,
 ) -> Result<Network, ModelError> {
-    let unknown = |what: &str, name: &str| ModelError::Header(format!("unknown {what} {name:?} of the {class} network"));
+    let unknown =
+        |what: &str, name: &str| ModelError::Header(format!("unknown {what} {name:?} of the {class} network"));
     let shape = |error| ModelError::Shape { class, error };
     let features: FeatureSet = header.features.parse().map_err(|_| unknown("feature set", &header.features))?;
     let activation = [Activation::Relu, Activation::ClippedRelu]

@@ -79,13 +79,13 @@ impl Probabilities {
     /// checker loses no gammon, in a race nobody loses a triple game without a checker in the winner's home board,
     /// and no ending is likelier than one that includes it.
     #[inline]
-    pub(super) fn made_possible(self, position: &Position, race: bool) -> Probabilities {
+    pub fn made_possible(self, position: &Position) -> Probabilities {
         let mut p = self;
         p.win_gammon = if position.opponent_off() > 0 { 0.0 } else { p.win_gammon.min(p.win) };
         p.lose_gammon = if position.off() > 0 { 0.0 } else { p.lose_gammon.min(1.0 - p.win) };
         p.win_triple = p.win_triple.min(p.win_gammon);
         p.lose_triple = p.lose_triple.min(p.lose_gammon);
-        if race {
+        if position.is_race() {
             if position.points()[0..=6].iter().all(|&count| count >= 0) {
                 p.win_triple = 0.0;
             }
@@ -131,18 +131,18 @@ mod tests {
     #[test]
     fn impossible_endings_are_taken_away() {
         let all = Probabilities::from_array([0.5, 0.6, 0.7, 0.6, 0.7]);
-        assert_eq!(all.made_possible(&Position::START, false).to_array(), [0.5; 5]);
+        assert_eq!(all.made_possible(&Position::START).to_array(), [0.5; 5]);
         let mut points = [0i8; 26];
         points[3] = 15;
         points[22] = -14;
         let race = Position::new(points).unwrap();
-        assert_eq!(all.made_possible(&race, true).to_array(), [0.5, 0.0, 0.0, 0.5, 0.0]);
-        assert_eq!(all.flipped().made_possible(&race.swapped(), true).to_array(), [0.5, 0.5, 0.0, 0.0, 0.0]);
+        assert_eq!(all.made_possible(&race).to_array(), [0.5, 0.0, 0.0, 0.5, 0.0]);
+        assert_eq!(all.flipped().made_possible(&race.swapped()).to_array(), [0.5, 0.5, 0.0, 0.0, 0.0]);
         // The opponent still has a checker in the home board of the player on roll.
         points[22] = -14;
         points[4] = -1;
         points[3] = 15;
         let race = Position::new(points).unwrap();
-        assert_eq!(all.made_possible(&race, true).win_triple, 0.5);
+        assert_eq!(all.made_possible(&race).win_triple, 0.5);
     }
 }

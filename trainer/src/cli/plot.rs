@@ -5,9 +5,11 @@ use std::{io, path::PathBuf};
 use thiserror::Error;
 use zar::durable;
 
-use crate::plot::{self, PlotError};
+use crate::{
+    plot::{self, PlotError},
+    run::METRICS_FILE,
+};
 
-const METRICS_FILE: &str = "metrics.csv";
 const PICTURE_FILE: &str = "curve.svg";
 
 /// Draws the learning curves of a run as SVG.

@@ -157,7 +157,10 @@ pub fn run(args: &Args) -> Result<(), RunCommandError> {
     match ending {
         Ending::Stopped => {
             let folder = run.folder().display();
-            println!("Stopped and saved after {} of {all_games} games. Go on: zar-train run --resume {folder}", run.games());
+            println!(
+                "Stopped and saved after {} of {all_games} games. Go on: zar-train run --resume {folder}",
+                run.games()
+            );
         }
         Ending::Finished => {
             println!("{all_games} games, {} positions in {time}: {}", run.positions(), weights.display());

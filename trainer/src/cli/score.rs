@@ -101,8 +101,7 @@ pub fn run(args: &Args) -> Result<(), ScoreCommandError> {
         Some(path) => given(&fs::read_to_string(path).map_err(io_error(path))?, reference.len())?,
         None => {
             let loaded = args.model.as_ref().map(|path| {
-                Model::load(path)
-                    .map_err(|error| ScoreCommandError::Model { path: path.display().to_string(), error })
+                Model::load(path).map_err(|error| ScoreCommandError::Model { path: path.display().to_string(), error })
             });
             let loaded = loaded.transpose()?;
             let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());

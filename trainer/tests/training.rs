@@ -1,0 +1,214 @@
+//! Whole small runs: the same weights whatever the threads and interruptions, and real learning.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use std::{
+    fs,
+    path::Path,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
+
+use rayon::ThreadPoolBuilder;
+use zar::{
+    board::Position,
+    net::{Evaluator, Model, PositionClass},
+};
+use zar_trainer::{
+    config::Config,
+    dense_tail::{DenseTail, DenseWeights},
+    device::DeviceChoice,
+    duel::{Duel, PlayerSource, RandomSource},
+    run::{Ending, METRICS_FILE, Run, RunError, Supervision, WEIGHTS_FILE},
+    self_play::{Sample, SelfPlay},
+    sparse_layer::{Active, SparseLayer},
+};
+
+const SMALL: &str = r#"
+seed = 5
+round_games = 40
+batch = 256
+random_openings = 0.5
+random_plays = 6
+averaged_rounds = 4.0
+
+[contact]
+features = "contact-patterns"
+activation = "relu"
+width = 64
+hidden = [16, 16]
+
+[race]
+features = "race-counts"
+activation = "clipped-relu"
+width = 64
+hidden = []
+
+[[phase]]
+games = 200
+lambda = [1.0, 0.6]
+rate = [2e-3, 1e-3]
+
+[[phase]]
+games = 130
+lambda = [0.3, 0.3]
+rate = [1e-3, 1e-4]
+"#;
+
+/// Works on a run until it is finished, or for so many rounds.
+fn work(run: &mut Run, threads: usize, rounds: Option<usize>) -> Ending {
+    let stop = AtomicBool::new(rounds == Some(0));
+    let mut left = rounds;
+    let mut supervision = Supervision {
+        stop: &stop,
+        time_budget: None,
+        checkpoint_every: Duration::ZERO,
+        measure_every: 150,
+        reference: None,
+        progress: &mut |_| {
+            left = left.map(|left| left.saturating_sub(1));
+            stop.store(left == Some(0), Ordering::Relaxed);
+        },
+        measured: &mut |_| (),
+    };
+    let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+    pool.install(|| run.go(&mut supervision)).unwrap()
+}
+
+fn create(folder: &Path) -> Run {
+    Run::create(folder, Config::from_toml(SMALL).unwrap(), DeviceChoice::Cpu).unwrap()
+}
+
+fn resume(folder: &Path, refused: &mut Vec<String>) -> Run {
+    Run::resume(folder, DeviceChoice::Cpu, &mut |_, error| refused.push(error.to_string())).unwrap()
+}
+
+fn weights(folder: &Path) -> Vec<u8> {
+    fs::read(folder.join(WEIGHTS_FILE)).unwrap()
+}
+
+#[test]
+fn same_weights_for_any_threads_and_interruptions() {
+    let folder = tempfile::tempdir().unwrap();
+    let straight = folder.path().join("straight");
+    assert_eq!(work(&mut create(&straight), 1, None), Ending::Finished);
+
+    let threaded = folder.path().join("threaded");
+    assert_eq!(work(&mut create(&threaded), 3, None), Ending::Finished);
+    assert!(weights(&straight) == weights(&threaded), "the number of threads changed the weights");
+
+    let interrupted = folder.path().join("interrupted");
+    let mut run = create(&interrupted);
+    let mut stops = 0;
+    while work(&mut run, 1 + stops % 2, Some(2)) == Ending::Stopped {
+        stops += 1;
+        drop(run);
+        run = resume(&interrupted, &mut Vec::new());
+    }
+    assert!(stops >= 3);
+    assert!(weights(&straight) == weights(&interrupted), "interruptions changed the weights");
+
+    let columns = |folder: &Path| -> Vec<Vec<String>> {
+        let text = fs::read_to_string(folder.join(METRICS_FILE)).unwrap();
+        text.lines().map(|line| line.split(',').map(String::from).collect()).collect()
+    };
+    let (first, second) = (columns(&straight), columns(&interrupted));
+    assert_eq!(first.len(), second.len());
+    let seconds = first[0].iter().position(|name| name == "seconds").unwrap();
+    for (a, b) in first.iter().zip(&second) {
+        for (i, (a, b)) in a.iter().zip(b).enumerate() {
+            assert!(i == seconds || a == b, "column {i}: {a} {b}");
+        }
+    }
+}
+
+#[test]
+fn damaged_checkpoints_are_refused_and_the_one_before_is_used() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("run");
+    let mut run = create(&path);
+    work(&mut run, 1, Some(3));
+    let checkpoints = zar_trainer::checkpoint::list(&path.join("checkpoints")).unwrap();
+    let newest = fs::read(&checkpoints[0]).unwrap();
+    fs::write(&checkpoints[0], &newest[..newest.len() / 2]).unwrap();
+    let mut refused = Vec::new();
+    let mut older = resume(&path, &mut refused);
+    assert_eq!((refused.len(), older.games()), (1, run.games() - 40), "{refused:?}");
+    assert!(refused[0].contains("cut short or altered"), "{refused:?}");
+
+    // Going on replaces the damaged file; with all of them damaged there is nothing to go on from.
+    work(&mut older, 1, Some(1));
+    assert_eq!(resume(&path, &mut Vec::new()).games(), run.games());
+    for checkpoint in zar_trainer::checkpoint::list(&path.join("checkpoints")).unwrap() {
+        let mut bytes = fs::read(&checkpoint).unwrap();
+        let middle = bytes.len() / 2;
+        bytes[middle] ^= 1;
+        fs::write(&checkpoint, bytes).unwrap();
+    }
+    let none = Run::resume(&path, DeviceChoice::Cpu, &mut |_, _| ());
+    assert!(matches!(none, Err(RunError::NoCheckpoint(_))));
+    let again = Run::create(&path, Config::from_toml(SMALL).unwrap(), DeviceChoice::Cpu);
+    assert!(matches!(again, Err(RunError::Exists(_))));
+}
+
+/// A thousand games are enough to beat random play and the weights that the run began with.
+#[test]
+fn learns() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = SMALL.replace("games = 200", "games = 1000");
+    let mut run = Run::create(folder.path(), Config::from_toml(&text).unwrap(), DeviceChoice::Cpu).unwrap();
+    let beginner = run.model().unwrap();
+    work(&mut run, 2, None);
+    let model = run.model().unwrap();
+    let duel = Duel { pairs: 100, seed: 1, rules: model.rules() };
+    for (rival, least) in [(&RandomSource { seed: 1 } as &dyn PlayerSource, 0.8), (&beginner, 0.5)] {
+        let report = duel.run(&model, rival, &|_| ()).unwrap();
+        assert!(report.points_per_game > least, "{report}");
+    }
+    assert_eq!((model.provenance().games, model.provenance().seed), (1130, 5));
+}
+
+/// The learner's forward pass, with burn's dense layers, and the engine's give the same probabilities.
+#[test]
+fn burn_and_engine_agree() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = create(folder.path());
+    work(&mut run, 2, None);
+    let model = run.model().unwrap();
+    let play = SelfPlay { seed: 1, lambda: 1.0, random_openings: 0.5, random_plays: 14 };
+    let positions: Vec<Position> = play.play(&model, 0, 20).into_iter().map(|sample| sample.position).collect();
+    let mut evaluator = Evaluator::new(&model);
+    let mut compared = [0; PositionClass::ALL.len()];
+    for class in PositionClass::ALL {
+        let network = model.network(class);
+        let bias: Vec<f32> = network.first().bias().collect();
+        let rows: Vec<f32> = network.first().rows().collect();
+        let sparse = SparseLayer::new(network.features(), &bias, &rows).unwrap();
+        let dense: Vec<DenseWeights> = network
+            .dense()
+            .iter()
+            .map(|layer| DenseWeights {
+                inputs: layer.inputs(),
+                outputs: layer.outputs(),
+                weight: layer.weight().collect(),
+                bias: layer.bias().collect(),
+            })
+            .collect();
+        let tail = DenseTail::new(&dense, network.activation(), DeviceChoice::Cpu).unwrap();
+        for &position in positions.iter().filter(|position| PositionClass::of(position) == class) {
+            let sample = Sample { position, target: Default::default() };
+            let (mut active, mut hidden) = (Active::default(), Vec::new());
+            sparse.activate(&mut [sample].iter(), &mut active);
+            sparse.forward(&active, &mut hidden);
+            let burn = tail.forward(&hidden).unwrap();
+            let engine = evaluator.evaluate(&position);
+            // What the rules make impossible the engine sets to zero, and no ending is likelier than one it includes.
+            let possible = zar::net::Probabilities::from_array(burn.try_into().unwrap()).made_possible(&position);
+            for (burn, engine) in possible.to_array().into_iter().zip(engine.to_array()) {
+                assert!((burn - engine).abs() < 1e-5, "{position}: burn {burn}, engine {engine}");
+            }
+            compared[class.index()] += 1;
+        }
+    }
+    assert!(compared.into_iter().all(|count| count > 100), "{compared:?}");
+}
