@@ -67,18 +67,12 @@ fn killed_runs_resume_to_the_same_weights() {
     assert!(printed.contains("500 games") && printed.contains("random mover"), "{printed}");
 
     let mut arguments = "run --config small.toml --out killed --threads 1 --checkpoint-every 1ms".to_owned();
-    for kills in 0..8 {
+    for kill in 0..8 {
         let mut child =
             zar_train(&arguments, folder.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        thread::sleep(Duration::from_millis(150 + 90 * (kills % 7)));
-        if kills < 8 {
-            child.kill().unwrap();
-            child.wait().unwrap();
-            kills += 1;
-        } else {
-            child.wait().unwrap();
-            break;
-        }
+        thread::sleep(Duration::from_millis(150 + 90 * kill));
+        child.kill().unwrap();
+        child.wait().unwrap();
         // Killed before its first checkpoint a run has left nothing to go on from, and starts again.
         let checkpoints = fs::read_dir(folder.path().join("killed/checkpoints")).into_iter().flatten();
         if checkpoints.flatten().any(|file| file.path().extension().is_some_and(|found| found == "zck")) {

@@ -12,7 +12,7 @@ use std::{
 use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
-    net::{Evaluator, Model, PositionClass},
+    net::{Evaluator, PositionClass},
 };
 use zar_trainer::{
     config::Config,
@@ -128,17 +128,22 @@ fn damaged_checkpoints_are_refused_and_the_one_before_is_used() {
     let path = folder.path().join("run");
     let mut run = create(&path);
     work(&mut run, 1, Some(3));
+    let games = run.games();
+    let busy = Run::resume(&path, DeviceChoice::Cpu, &mut |_, _| ());
+    assert!(matches!(busy, Err(RunError::Locked(_))), "two programs on one run");
+    drop(run);
     let checkpoints = zar_trainer::checkpoint::list(&path.join("checkpoints")).unwrap();
     let newest = fs::read(&checkpoints[0]).unwrap();
     fs::write(&checkpoints[0], &newest[..newest.len() / 2]).unwrap();
     let mut refused = Vec::new();
     let mut older = resume(&path, &mut refused);
-    assert_eq!((refused.len(), older.games()), (1, run.games() - 40), "{refused:?}");
+    assert_eq!((refused.len(), older.games()), (1, games - 40), "{refused:?}");
     assert!(refused[0].contains("cut short or altered"), "{refused:?}");
 
     // Going on replaces the damaged file; with all of them damaged there is nothing to go on from.
     work(&mut older, 1, Some(1));
-    assert_eq!(resume(&path, &mut Vec::new()).games(), run.games());
+    drop(older);
+    assert_eq!(resume(&path, &mut Vec::new()).games(), games);
     for checkpoint in zar_trainer::checkpoint::list(&path.join("checkpoints")).unwrap() {
         let mut bytes = fs::read(&checkpoint).unwrap();
         let middle = bytes.len() / 2;
