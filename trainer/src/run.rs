@@ -262,8 +262,11 @@ impl Run {
                 rate: settings.rate,
                 loss: self.last_learnt.loss,
             });
-            let finished = self.games >= all_games && self.pending.is_empty();
-            if finished || self.games >= self.measured_games + supervision.measure_every {
+            let played = self.games >= all_games;
+            let finished = played && self.pending.is_empty();
+            // When all is played the last round is still to be learnt: the last measurement waits for it.
+            let due = self.games >= self.measured_games + supervision.measure_every;
+            if finished || due && !played {
                 self.measure(supervision)?;
             }
             let out_of_time = supervision.time_budget.is_some_and(|budget| begun.elapsed() >= budget);

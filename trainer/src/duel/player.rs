@@ -86,6 +86,8 @@ pub enum PlayerError {
 pub enum Contestant {
     /// The networks of a weights file at 0-ply.
     Weights(PathBuf),
+    /// The networks that are compiled in, at 0-ply.
+    Shipped,
     /// Any legal result, each as likely as the others.
     Random,
     /// GNU Backgammon.
@@ -99,7 +101,7 @@ pub enum Contestant {
 
 /// A text that names no contestant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is neither a weights file nor random, gnubg:0ply, gnubg:1ply, gnubg:2ply or gnubg:pubeval")]
+#[error("{0:?} is neither a weights file nor 0ply, random, gnubg:0ply, gnubg:1ply, gnubg:2ply or gnubg:pubeval")]
 pub struct UnknownContestant(pub String);
 
 impl FromStr for Contestant {
@@ -107,6 +109,7 @@ impl FromStr for Contestant {
 
     fn from_str(text: &str) -> Result<Contestant, UnknownContestant> {
         Ok(match text {
+            "0ply" => Contestant::Shipped,
             "random" => Contestant::Random,
             "gnubg:0ply" => Contestant::Gnubg { plies: 0 },
             "gnubg:1ply" => Contestant::Gnubg { plies: 1 },
@@ -122,6 +125,7 @@ impl fmt::Display for Contestant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Contestant::Weights(path) => write!(f, "{}", path.display()),
+            Contestant::Shipped => f.write_str("0ply"),
             Contestant::Random => f.write_str("random"),
             Contestant::Gnubg { plies } => write!(f, "gnubg:{plies}ply"),
             Contestant::Pubeval => f.write_str("gnubg:pubeval"),
@@ -144,6 +148,8 @@ impl Contestant {
                 }
                 Box::new(model)
             }
+            Contestant::Shipped if Model::shipped().rules() != rules => return Err(wrong_rules()),
+            Contestant::Shipped => Box::new(Model::shipped()),
             Contestant::Random => Box::new(RandomSource { seed }),
             Contestant::Gnubg { .. } | Contestant::Pubeval if rules != RuleSet::Backgammon => {
                 return Err(wrong_rules());
@@ -175,6 +181,12 @@ impl Player for ModelPlayer<'_> {
         let equities = self.evaluations.iter().map(|evaluation| evaluation.equity(rules).0);
         let worst_for_the_next_player = equities.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b));
         Ok(worst_for_the_next_player.map_or(0, |(index, _)| index))
+    }
+}
+
+impl<S: PlayerSource + ?Sized> PlayerSource for &S {
+    fn player(&self) -> Result<Box<dyn Player + '_>, PlayerError> {
+        (**self).player()
     }
 }
 
@@ -248,7 +260,7 @@ mod tests {
 
     #[test]
     fn contestants_are_read_as_they_are_written() {
-        for text in ["random", "gnubg:0ply", "gnubg:1ply", "gnubg:2ply", "gnubg:pubeval"] {
+        for text in ["0ply", "random", "gnubg:0ply", "gnubg:1ply", "gnubg:2ply", "gnubg:pubeval"] {
             assert_eq!(text.parse::<Contestant>().unwrap().to_string(), text);
         }
         assert_eq!("gnubg:2ply".parse(), Ok(Contestant::Gnubg { plies: 2 }));
