@@ -10,6 +10,8 @@ fn main() {
         .filter(|output| output.status.success())
         .and_then(|output| String::from_utf8(output.stdout).ok());
     println!("cargo::rustc-env=ZAR_REVISION={}", revision.as_deref().map_or("unknown", str::trim));
-    println!("cargo::rerun-if-changed=../.git/HEAD");
-    println!("cargo::rerun-if-changed=../.git/index");
+    // Whatever is built into the program can make it differ from its revision.
+    for path in ["../.git/logs/HEAD", "../Cargo.lock", "../engine", "../models", "src", "presets"] {
+        println!("cargo::rerun-if-changed={path}");
+    }
 }

@@ -17,8 +17,8 @@ use crate::{
     board::Position,
     cube::{CubeDecision, CubeState, MoneyCube},
     net::{Equity, Evaluator, Model, Probabilities},
-    rules::{Dice, Play, RuleSet},
-    search::rank_plays,
+    rules::{Dice, RuleSet},
+    search::{RankedPlay, rank_plays},
 };
 
 /// How far the bot looks ahead.
@@ -89,19 +89,6 @@ pub struct Evaluation {
     pub cubeless: Equity,
     /// Money play, per unit of the cube, with the right to double this turn counted in.
     pub cubeful: Equity,
-}
-
-/// A legal play and what it is worth to the player who makes it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ValuedPlay {
-    /// The movements.
-    pub play: Play,
-    /// The result as the next player sees it.
-    pub after: Position,
-    /// How the game ends for the player who makes the play.
-    pub probabilities: Probabilities,
-    /// His equity, as the [`Valuation`] asks.
-    pub equity: Equity,
 }
 
 /// A cube decision, and the probabilities that it rests on.
@@ -181,21 +168,13 @@ impl<'m> Bot<'m> {
         }
     }
 
-    /// Every legal result once, the best for the player on roll first; those of equal equity in the order of their
+    /// Every legal result once, the best for the player on roll first; equity as the valuation asks, those of equal equity in the order of their
     /// cubeless equities, since behind a double that is dropped all are worth the same.
     ///
     /// Never empty: with nothing legal it holds the empty play.
-    pub fn rank(&mut self, position: &Position, dice: Dice, valuation: Valuation) -> Vec<ValuedPlay> {
+    pub fn rank(&mut self, position: &Position, dice: Dice, valuation: Valuation) -> Vec<RankedPlay> {
         // `rank_plays` orders by cubeless equity, and the sort below keeps that order among equals.
-        let mut plays: Vec<ValuedPlay> = rank_plays(&mut self.evaluator, position, dice)
-            .into_iter()
-            .map(|ranked| ValuedPlay {
-                play: ranked.play,
-                after: ranked.after,
-                probabilities: ranked.probabilities,
-                equity: ranked.equity,
-            })
-            .collect();
+        let mut plays = rank_plays(&mut self.evaluator, position, dice);
         if let Valuation::Money(cube) = valuation {
             let (rules, next_owner) = (self.rules(), cube.swapped().owner());
             for play in &mut plays {

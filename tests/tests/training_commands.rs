@@ -38,12 +38,18 @@ rate = [2e-3, 5e-4]
 
 fn zar_train(arguments: &str, folder: &Path) -> Command {
     let mut command = Command::new(program("zar-train"));
-    command.args(arguments.split_whitespace()).current_dir(folder).stdin(Stdio::null());
+    // The date is a part of weights; around midnight two runs would differ by it.
+    command.args(arguments.split_whitespace()).current_dir(folder).stdin(Stdio::null()).env("SOURCE_DATE_EPOCH", "0");
     command
 }
 
 fn output(arguments: &str, folder: &Path) -> Output {
     zar_train(arguments, folder).output().unwrap()
+}
+
+fn has_checkpoint(run: &Path) -> bool {
+    let files = fs::read_dir(run.join("checkpoints")).into_iter().flatten().flatten();
+    files.into_iter().any(|file| file.path().extension().is_some_and(|found| found == "zck"))
 }
 
 fn text(bytes: &[u8]) -> &str {
@@ -74,8 +80,7 @@ fn killed_runs_resume_to_the_same_weights() {
         child.kill().unwrap();
         child.wait().unwrap();
         // Killed before its first checkpoint a run has left nothing to go on from, and starts again.
-        let checkpoints = fs::read_dir(folder.path().join("killed/checkpoints")).into_iter().flatten();
-        if checkpoints.flatten().any(|file| file.path().extension().is_some_and(|found| found == "zck")) {
+        if has_checkpoint(&folder.path().join("killed")) {
             arguments = "run --resume killed --threads 1 --checkpoint-every 1ms".into();
         }
     }
@@ -93,7 +98,11 @@ fn ctrl_c_saves_and_stops() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    thread::sleep(Duration::from_secs(3));
+    while !has_checkpoint(&folder.path().join("run")) {
+        thread::sleep(Duration::from_millis(20));
+    }
+    // Ctrl-C is caught once the run is open, a moment after the first checkpoint.
+    thread::sleep(Duration::from_secs(2));
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
@@ -125,12 +134,12 @@ fn score_equals_the_reference_implementation() {
     fs::write(folder.path().join("chosen"), format!("# GNU Backgammon 0-ply\n{chosen}")).unwrap();
     let printed = succeeds(&format!("score {reference} --choices chosen"), folder.path());
     let expected = "\
-class          n   err(mEq)      se    se_g    %best  %err>20m   %>100m
-bearoff      117       0.00    0.00    0.00    100.0       0.0      0.0
-contact     2371       2.90    0.22    0.22     82.6       5.2      0.3
-crashed      270       2.41    0.53    0.54     77.4       3.3      0.0
-race         242       0.14    0.04    0.04     86.8       0.0      0.0
-TOTAL       3000       2.52    0.18    0.19     83.2       4.4      0.2";
+class          n   err(mEq)      se    se_g    %best  %err>20m   %>100m no-2ply
+bearoff      117       0.00    0.00    0.00    100.0       0.0      0.0       0
+contact     2371       2.90    0.22    0.22     82.6       5.2      0.3       0
+crashed      270       2.41    0.53    0.54     77.4       3.3      0.0       0
+race         242       0.14    0.04    0.04     86.8       0.0      0.0       0
+TOTAL       3000       2.52    0.18    0.19     83.2       4.4      0.2       0";
     assert_eq!(printed.trim_end(), expected);
     let json = succeeds(&format!("score {reference} --choices chosen --json --first 1500"), folder.path());
     let table: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -157,11 +166,23 @@ fn plot_draws_the_metrics_of_a_run() {
 fn bad_input_is_one_line_and_status_2() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("bad.toml"), CONFIG.replace("batch = 256", "batch = 0")).unwrap();
+    fs::write(folder.path().join("small.toml"), CONFIG).unwrap();
+    fs::write(folder.path().join("not.toml"), "[[[\nx = 1").unwrap();
     fs::write(folder.path().join("not.zar"), "not weights").unwrap();
+    let decision = include_str!("../data/checker_dev.jsonl").lines().next().unwrap();
+    fs::write(folder.path().join("data"), decision).unwrap();
+    fs::create_dir_all(folder.path().join("taken")).unwrap();
+    fs::write(folder.path().join("taken/weights.zar"), "dear").unwrap();
     fs::create_dir_all(folder.path().join("empty/checkpoints")).unwrap();
     for (arguments, fault) in [
         ("run --config missing.toml", "missing.toml"),
         ("run --config bad.toml", "batch is 0"),
+        ("run --config not.toml", "not a run configuration"),
+        ("run --config small.toml --out taken", "is in the way of a new run"),
+        ("run", "required"),
+        ("score", "required"),
+        ("plot run --seed 1", "unexpected argument"),
+        ("score data --level 2ply", "level 2ply is not available yet"),
         ("run --preset slow", "\"slow\" is not a preset"),
         ("run --resume nowhere", "nowhere"),
         ("run --resume empty", "no usable checkpoint"),
@@ -175,8 +196,68 @@ fn bad_input_is_one_line_and_status_2() {
     ] {
         let output = output(arguments, folder.path());
         let message = text(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{arguments}: {message}");
+        assert_eq!((output.status.code(), message.lines().count()), (Some(2), 1), "{arguments}: {message}");
         assert!(message.contains(fault), "{arguments}: {message}");
         assert!(output.stdout.is_empty(), "{arguments}");
     }
+    assert_eq!(fs::read(folder.path().join("taken/weights.zar")).unwrap(), b"dear");
+}
+
+/// A finished run that is resumed writes its weights again, if they have been lost.
+#[test]
+fn finished_runs_keep_their_weights() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.toml"), CONFIG.replace("games = 500", "games = 50")).unwrap();
+    succeeds("run --config small.toml --out run --measure-every 18446744073709551615", folder.path());
+    let path = folder.path().join("run/weights.zar");
+    let weights = fs::read(&path).unwrap();
+    fs::remove_file(&path).unwrap();
+    succeeds("run --resume run --measure-every 18446744073709551615", folder.path());
+    assert!(fs::read(&path).unwrap() == weights);
+    // Another seed, other weights.
+    succeeds("run --config small.toml --out other --seed 4", folder.path());
+    assert!(fs::read(folder.path().join("other/weights.zar")).unwrap() != weights);
+}
+
+/// The peers sit at the table as real programs.
+#[test]
+fn duels_against_peers() {
+    let folder = tempfile::tempdir().unwrap();
+    for peer in ["gnubg:0ply", "gnubg:pubeval"] {
+        let report = |threads| -> serde_json::Value {
+            let text =
+                succeeds(&format!("duel 0ply {peer} --games 20 --seed 3 --threads {threads} --json"), folder.path());
+            let mut report: serde_json::Value = serde_json::from_str(&text).unwrap();
+            report.as_object_mut().unwrap().remove("games_per_second");
+            report
+        };
+        let (one, two) = (report(1), report(2));
+        assert_eq!(one, two, "the number of threads changed the result");
+        assert_eq!(one["games"], 20);
+        let points = one["points_per_game"].as_f64().unwrap();
+        let interval = |end: usize| one["interval"][end].as_f64().unwrap();
+        assert!(interval(0) < points && points < interval(1) && points.abs() < 3.0, "{one}");
+        let share = |side: &str| one[side]["games"].as_f64().unwrap();
+        assert!((share("won") + share("lost") - 1.0).abs() < 1e-9, "{one}");
+    }
+}
+
+/// A reader who leaves is no fault; a full disk is one, and said so.
+#[cfg(target_os = "linux")]
+#[test]
+fn closed_pipes_and_full_disks() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut child = zar_train("duel random random --games 2000", folder.path())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let left = child.wait_with_output().unwrap();
+    assert!(left.status.success() && left.stderr.is_empty(), "{}", text(&left.stderr));
+
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = zar_train("duel random random --games 2", folder.path()).stdout(full).output().unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(text(&output.stderr).contains("cannot write the answer"), "{}", text(&output.stderr));
 }

@@ -16,7 +16,7 @@ use zar::{board::Position, durable, net::Probabilities};
 use crate::{learner::ClassState, self_play::Sample};
 
 const MAGIC: [u8; 8] = *b"ZARCKPT\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 const PREFIX: usize = 16;
 /// Far more than the largest network needs; a length in a forged file cannot ask for more.
 const LIMIT: usize = 8 << 30;
@@ -29,6 +29,8 @@ const EXTENSION: &str = "zck";
 pub struct RunState {
     /// The configuration, as TOML.
     pub config: String,
+    /// When the run began, UTC, `YYYY-MM-DD`.
+    pub date: String,
     /// Rounds played.
     pub round: u64,
     /// Games played.
@@ -173,6 +175,7 @@ mod tests {
     fn state(round: u64) -> RunState {
         RunState {
             config: "seed = 1".into(),
+            date: "2026-01-31".into(),
             round,
             games: 10 * round,
             positions: 500,

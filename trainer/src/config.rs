@@ -67,8 +67,6 @@ pub struct Phase {
 /// Where in its schedule a run is.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Settings {
-    /// Index of the phase.
-    pub phase: usize,
     /// λ of TD(λ).
     pub lambda: f64,
     /// Learning rate.
@@ -172,11 +170,7 @@ impl Config {
                 let done = ((games - before) as f64 / phase.games as f64).min(1.0);
                 let [from, to] = phase.lambda;
                 let [slow, fast] = phase.rate;
-                return Settings {
-                    phase: index,
-                    lambda: from + (to - from) * done,
-                    rate: slow * (fast / slow).powf(done),
-                };
+                return Settings { lambda: from + (to - from) * done, rate: slow * (fast / slow).powf(done) };
             }
             before += phase.games;
         }
@@ -248,10 +242,12 @@ mod tests {
             Phase { games: 50, lambda: [0.5, 0.5], rate: [1e-4, 1e-4] },
         ];
         let start = config.settings(0);
-        assert_eq!((start.phase, start.lambda, start.rate), (0, 1.0, 1e-2));
+        assert_eq!((start.lambda, start.rate), (1.0, 1e-2));
         let middle = config.settings(50);
         assert!((middle.lambda - 0.9).abs() < 1e-12 && (middle.rate - 1e-3).abs() < 1e-12);
-        assert_eq!((config.settings(100).phase, config.settings(149).phase, config.settings(900).phase), (1, 1, 1));
+        for games in [100, 149, 150, 900] {
+            assert_eq!(config.settings(games).lambda, 0.5);
+        }
         assert_eq!(config.games(), 150);
     }
 

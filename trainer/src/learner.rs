@@ -31,6 +31,9 @@ pub enum LearnError {
     /// A state with another number of networks.
     #[error("{0} networks, expected one for each of contact and race")]
     Classes(usize),
+    /// A restored weight or moment is not a number or infinite.
+    #[error("the {0} network: a number in its state is not finite")]
+    NotFinite(PositionClass),
     /// Layers do not fit together.
     #[error("the {class} network: {error}")]
     Shape {
@@ -44,9 +47,7 @@ pub enum LearnError {
 /// What a round of learning found.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Learnt {
-    /// Positions learnt from, by class.
-    pub positions: [u64; PositionClass::ALL.len()],
-    /// Mean cross-entropy of a position in nats, summed over the five outputs, by class.
+    /// Mean cross-entropy of a position in nats, summed over the five outputs, by class; 0 for a class without positions.
     pub loss: [f64; PositionClass::ALL.len()],
 }
 
@@ -143,7 +144,6 @@ impl Learner {
                 order.swap(i, ((u64::from(shuffle.next_u32()) * (i as u64 + 1)) >> 32) as usize);
             }
             let index = learner.class.index();
-            learnt.positions[index] = order.len() as u64;
             learnt.loss[index] = learner.learn(&order, self.batch, rate)?;
             learner.average(share)?;
         }
@@ -215,6 +215,11 @@ impl ClassLearner {
             if found == expected { Ok(()) } else { Err(wrong(ShapeError::Values { what, found, expected })) }
         };
         let (rows, mean, variance, steps) = state.sparse;
+        let dense = state.averaged_dense.iter().flat_map(|(bias, weight)| [bias, weight]);
+        if [&rows, &mean, &variance, &state.averaged_sparse].into_iter().chain(dense).flatten().any(|x| !x.is_finite())
+        {
+            return Err(LearnError::NotFinite(class));
+        }
         let sparse =
             SparseLayer::from_state(shape.features, shape.width, rows, mean, variance, steps).map_err(wrong)?;
         let widths: Vec<usize> =

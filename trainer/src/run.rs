@@ -10,11 +10,12 @@ use std::{
     io,
     path::{Path, PathBuf},
     sync::atomic::{AtomicBool, Ordering},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use thiserror::Error;
 use zar::{
+    bot::{Bot, BotError, Level},
     durable,
     net::{Model, ModelError, PositionClass, Provenance},
 };
@@ -26,7 +27,7 @@ use crate::{
     duel::{Duel, DuelError},
     learner::{LearnError, Learner, Learnt},
     metrics::{self, Measurement},
-    score::Reference,
+    score::{Reference, ScoreError, ScoreTable},
     self_play::{Sample, SelfPlay},
 };
 
@@ -53,6 +54,9 @@ pub enum RunError {
     /// Another program works on the run.
     #[error("another program works on the run in {0}")]
     Locked(String),
+    /// A folder that holds other weights or metrics was named for a new run.
+    #[error("{0} is in the way of a new run: name an empty folder or a new one")]
+    Occupied(String),
     /// A folder that holds a run already was named for a new one.
     #[error("{0} already holds a run: go on with --resume {0}, or name another folder")]
     Exists(String),
@@ -71,6 +75,12 @@ pub enum RunError {
     /// Weights could not be written or read.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// The bot that is measured.
+    #[error(transparent)]
+    Bot(#[from] BotError),
+    /// The measured choices.
+    #[error(transparent)]
+    Score(#[from] ScoreError),
     /// The games against the earlier weights failed.
     #[error(transparent)]
     Duel(#[from] DuelError),
@@ -86,6 +96,7 @@ pub struct Run {
     /// Held while the run is open; the system lets go of it when the program ends, however it ends.
     _lock: File,
     config: Config,
+    date: String,
     learner: Learner,
     round: u64,
     games: u64,
@@ -149,13 +160,11 @@ impl Run {
     /// A folder that cannot be made or holds a run already; shapes that cannot be.
     pub fn create(folder: &Path, config: Config, device: DeviceChoice) -> Result<Run, RunError> {
         let checkpoints = folder.join(CHECKPOINT_FOLDER);
-        // A run that was killed before its first checkpoint has left nothing to go on from.
-        if checkpoint::list(&checkpoints).is_ok_and(|found| !found.is_empty()) {
-            return Err(RunError::Exists(folder.display().to_string()));
-        }
+        refuse_occupied(folder)?;
         let learner = Learner::new(&config, device)?;
         at(&checkpoints, fs::create_dir_all(&checkpoints))?;
         let lock = lock(folder)?;
+        refuse_occupied(folder)?;
         let path = folder.join(CONFIG_FILE);
         at(&path, durable::write(&path, config.to_toml().as_bytes()))?;
         let rival = learner.averaged_model(config.rules, Provenance::default())?.to_bytes()?;
@@ -163,6 +172,7 @@ impl Run {
             folder: folder.into(),
             _lock: lock,
             config,
+            date: today(),
             learner,
             round: 0,
             games: 0,
@@ -189,6 +199,9 @@ impl Run {
         refused: &mut dyn FnMut(&Path, &dyn std::error::Error),
     ) -> Result<Run, RunError> {
         let checkpoints = folder.join(CHECKPOINT_FOLDER);
+        if !checkpoints.is_dir() {
+            return Err(RunError::NoCheckpoint(checkpoints.display().to_string()));
+        }
         let lock = lock(folder)?;
         for path in at(&checkpoints, checkpoint::list(&checkpoints))? {
             match restored(&path, device) {
@@ -204,6 +217,7 @@ impl Run {
             folder: folder.into(),
             _lock: lock,
             config,
+            date: state.date,
             learner,
             round: state.round,
             games: state.games,
@@ -265,7 +279,7 @@ impl Run {
             let played = self.games >= all_games;
             let finished = played && self.pending.is_empty();
             // When all is played the last round is still to be learnt: the last measurement waits for it.
-            let due = self.games >= self.measured_games + supervision.measure_every;
+            let due = self.games - self.measured_games >= supervision.measure_every && self.positions > 0;
             if finished || due && !played {
                 self.measure(supervision)?;
             }
@@ -279,6 +293,8 @@ impl Run {
                 return Ok(Ending::Stopped);
             }
         }
+        // Also when there was nothing left to do: whoever resumes a finished run may have lost its weights.
+        self.save_weights()?;
         Ok(Ending::Finished)
     }
 
@@ -304,7 +320,7 @@ impl Run {
         Ok(())
     }
 
-    /// The averaged networks with what is known of their making.
+    /// The averaged networks with what is known of their making, rounded as the weights file holds them.
     ///
     /// # Errors
     /// A device that cannot be read.
@@ -313,17 +329,21 @@ impl Run {
             games: self.games,
             positions: self.positions,
             seed: self.config.seed,
-            date: today(),
+            date: self.date.clone(),
             revision: env!("ZAR_REVISION").into(),
             config: self.config.to_toml(),
         };
-        Ok(self.learner.averaged_model(self.config.rules, provenance)?)
+        let exact = self.learner.averaged_model(self.config.rules, provenance)?;
+        Ok(Model::from_bytes(&exact.to_bytes()?)?)
     }
 
-    /// Writes a checkpoint and the averaged weights.
+    /// Writes the averaged weights and a checkpoint; in this order, so that a run whose last checkpoint is there has its
+    /// last weights too.
     fn save(&mut self) -> Result<(), RunError> {
+        self.save_weights()?;
         let state = RunState {
             config: self.config.to_toml(),
+            date: self.date.clone(),
             round: self.round,
             games: self.games,
             positions: self.positions,
@@ -335,17 +355,18 @@ impl Run {
             pending: self.pending.clone(),
         };
         state.save(&self.folder.join(CHECKPOINT_FOLDER))?;
-        self.model()?.save(&self.folder.join(WEIGHTS_FILE))?;
         Ok(())
+    }
+
+    fn save_weights(&self) -> Result<(), RunError> {
+        Ok(self.model()?.save(&self.folder.join(WEIGHTS_FILE))?)
     }
 
     fn measure(&mut self, supervision: &mut Supervision<'_>) -> Result<(), RunError> {
         self.measured_games = self.games;
         let model = self.model()?;
         let settings = self.config.settings(self.games);
-        let score = supervision.reference.map(|reference| {
-            reference.score(&reference.choices(&model)).expect("choices are legal results of the file's decisions")
-        });
+        let score = supervision.reference.map(|reference| score(&model, reference)).transpose()?;
         let duel = Duel { pairs: RIVAL_PAIRS, seed: self.config.seed, rules: self.config.rules };
         let report = duel.run(&model, &Model::from_bytes(&self.rival)?, &|_| ())?;
         let measurement = Measurement {
@@ -374,12 +395,44 @@ impl Run {
     }
 }
 
+/// The error rate of a run's weights at 0-ply.
+///
+/// # Errors
+/// A rule set that the bot does not play.
+pub fn score(model: &Model, reference: &Reference) -> Result<ScoreTable, RunError> {
+    let bot = Bot::new(model, Level::ZeroPly, model.rules())?;
+    Ok(reference.score(&reference.choices(&bot))?)
+}
+
+/// Refuses a folder in which a new run would overwrite something. A run that was killed before its first checkpoint has
+/// left nothing that matters.
+fn refuse_occupied(folder: &Path) -> Result<(), RunError> {
+    if checkpoint::list(&folder.join(CHECKPOINT_FOLDER)).is_ok_and(|found| !found.is_empty()) {
+        return Err(RunError::Exists(folder.display().to_string()));
+    }
+    match [WEIGHTS_FILE, METRICS_FILE].map(|name| folder.join(name)).into_iter().find(|path| path.exists()) {
+        Some(path) => Err(RunError::Occupied(path.display().to_string())),
+        None => Ok(()),
+    }
+}
+
 /// What a checkpoint holds, once it has been found to fit together.
 fn restored(path: &Path, device: DeviceChoice) -> Result<(RunState, Config, Learner), RunError> {
     let mut state = RunState::load(path)?;
     let config = Config::from_toml(&state.config)?;
     let learner = Learner::from_state(&config, std::mem::take(&mut state.classes), device)?;
     Model::from_bytes(&state.rival)?;
+    let wrong = |what: String| Err(CheckpointError::Content(what).into());
+    if !(0.0..1e9).contains(&state.seconds) {
+        return wrong(format!("{} seconds of work", state.seconds));
+    }
+    if state.measured_games > state.games {
+        return wrong(format!("measured after {} of {} games", state.measured_games, state.games));
+    }
+    let is_probability = |value: &f32| (0.0..=1.0).contains(value);
+    if let Some(sample) = state.pending.iter().find(|sample| !sample.target.to_array().iter().all(is_probability)) {
+        return wrong(format!("target {:?}", sample.target));
+    }
     Ok((state, config, learner))
 }
 
@@ -402,10 +455,12 @@ fn at<T>(path: &Path, result: io::Result<T>) -> Result<T, RunError> {
     result.map_err(|error| RunError::Io { path: path.display().to_string(), error })
 }
 
-/// The date in UTC, `YYYY-MM-DD` (Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days).
+/// The date in UTC, `YYYY-MM-DD`, or that of `SOURCE_DATE_EPOCH`, with which builds are made reproducible (days to dates:
+/// Howard Hinnant, "chrono-compatible low-level date algorithms", civil_from_days).
 fn today() -> String {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    let days = (since.as_secs() / 86_400) as i64 + 719_468;
+    let given = std::env::var("SOURCE_DATE_EPOCH").ok().and_then(|seconds| seconds.parse().ok());
+    let now = || SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+    let days = (given.unwrap_or_else(now) / 86_400) as i64 + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

@@ -2,7 +2,7 @@
 //!
 //! A reference file has one decision a line: the position, the dice, and every legal result with `eq`, the referee's
 //! equity for the mover, on the plausible ones and `eq0`, a shallower one, on all. A chosen play costs the best `eq`
-//! less its own; one without `eq` costs the best less the lower of the lowest `eq` and its `eq0`.
+//! less its own; one without `eq` costs the best less the lower of the lowest `eq` and its `eq0` (`no-2ply` counts these).
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,9 +15,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use zar::{
     board::Position,
-    net::{Evaluator, Model},
+    bot::{Bot, Valuation},
     rules::{Dice, LegalPlays},
-    search::rank_plays,
 };
 
 /// Why a reference file cannot be used.
@@ -56,8 +55,16 @@ struct Decision {
     dice: Dice,
     class: String,
     game: u64,
-    /// The cost of each legal result in thousandths of a point.
-    costs: HashMap<Position, f64>,
+    costs: HashMap<Position, Cost>,
+}
+
+/// What a legal result costs.
+#[derive(Clone, Copy, Debug)]
+struct Cost {
+    /// Thousandths of a point less than the best one.
+    error: f64,
+    /// Whether the referee himself has judged it.
+    judged: bool,
 }
 
 #[derive(Deserialize)]
@@ -102,6 +109,8 @@ pub struct ScoreRow {
     pub over_20: f64,
     /// Share that costs more than 0.1 points, in percent.
     pub over_100: f64,
+    /// Choices that the referee has not judged, and that are charged by the shallower equity.
+    pub unjudged: usize,
 }
 
 impl Reference {
@@ -143,15 +152,12 @@ impl Reference {
         self.decisions.truncate(count.max(1));
     }
 
-    /// What a model chooses at 0-ply, each result as the next player sees it, in the order of the file.
-    pub fn choices(&self, model: &Model) -> Vec<Position> {
-        self.decisions
-            .par_iter()
-            .map_init(
-                || Evaluator::new(model),
-                |evaluator, decision| rank_plays(evaluator, &decision.position, decision.dice)[0].after,
-            )
-            .collect()
+    /// What a bot chooses without the cube, each result as the next player sees it, in the order of the file.
+    pub fn choices(&self, bot: &Bot<'_>) -> Vec<Position> {
+        let choose = |bot: &mut Bot<'_>, decision: &Decision| {
+            bot.rank(&decision.position, decision.dice, Valuation::Cubeless)[0].after
+        };
+        self.decisions.par_iter().map_init(|| bot.clone(), choose).collect()
     }
 
     /// The error rate of choices as [`Reference::choices`] gives them.
@@ -159,7 +165,7 @@ impl Reference {
     /// # Errors
     /// [`ScoreError::Line`] for a choice that is no legal result of its decision.
     pub fn score(&self, choices: &[Position]) -> Result<ScoreTable, ScoreError> {
-        let mut by_class: BTreeMap<String, Vec<(f64, u64)>> = BTreeMap::new();
+        let mut by_class: BTreeMap<String, Vec<(Cost, u64)>> = BTreeMap::new();
         let mut all = Vec::with_capacity(choices.len());
         for (i, (decision, choice)) in self.decisions.iter().zip(choices).enumerate() {
             let cost = *decision.costs.get(choice).ok_or_else(|| ScoreError::Line {
@@ -189,7 +195,7 @@ fn decision(line: &str, number: u64, plays: &mut LegalPlays) -> Result<Decision,
             (None, Some(eq0)) => lowest.min(*eq0),
             (None, None) => return Err(format!("{after} has neither eq nor eq0")),
         };
-        costs.insert(result, 1000.0 * (best - equity));
+        costs.insert(result, Cost { error: 1000.0 * (best - equity), judged: eq.is_some() });
     }
     plays.generate(&position, dice, Default::default());
     match plays.iter().find(|legal| !costs.contains_key(&legal.after)) {
@@ -199,16 +205,17 @@ fn decision(line: &str, number: u64, plays: &mut LegalPlays) -> Result<Decision,
 }
 
 impl ScoreRow {
-    fn of(costs: &[(f64, u64)]) -> ScoreRow {
+    fn of(costs: &[(Cost, u64)]) -> ScoreRow {
         let n = costs.len() as f64;
-        let mean = costs.iter().map(|(cost, _)| cost).sum::<f64>() / n;
-        let squares: f64 = costs.iter().map(|(cost, _)| (cost - mean).powi(2)).sum();
+        let mean = costs.iter().map(|(cost, _)| cost.error).sum::<f64>() / n;
+        let squares: f64 = costs.iter().map(|(cost, _)| (cost.error - mean).powi(2)).sum();
         let mut games: BTreeMap<u64, f64> = BTreeMap::new();
         for (cost, game) in costs {
-            *games.entry(*game).or_default() += cost - mean;
+            *games.entry(*game).or_default() += cost.error - mean;
         }
-        let share =
-            |matches: &dyn Fn(f64) -> bool| 100.0 * costs.iter().filter(|(cost, _)| matches(*cost)).count() as f64 / n;
+        let share = |matches: &dyn Fn(f64) -> bool| {
+            100.0 * costs.iter().filter(|(cost, _)| matches(cost.error)).count() as f64 / n
+        };
         ScoreRow {
             decisions: costs.len(),
             error: mean,
@@ -217,6 +224,7 @@ impl ScoreRow {
             best: share(&|cost| cost < 1e-3),
             over_20: share(&|cost| cost > 20.0),
             over_100: share(&|cost| cost > 100.0),
+            unjudged: costs.iter().filter(|(cost, _)| !cost.judged).count(),
         }
     }
 }
@@ -225,22 +233,23 @@ impl fmt::Display for ScoreTable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<9} {:>6} {:>10} {:>7} {:>7} {:>8} {:>9} {:>8}",
-            "class", "n", "err(mEq)", "se", "se_g", "%best", "%err>20m", "%>100m"
+            "{:<9} {:>6} {:>10} {:>7} {:>7} {:>8} {:>9} {:>8} {:>7}",
+            "class", "n", "err(mEq)", "se", "se_g", "%best", "%err>20m", "%>100m", "no-2ply"
         )?;
         let total = "TOTAL".to_owned();
         let rows = self.classes.iter().chain([(&total, &self.total)]);
         for (class, row) in rows {
             write!(
                 f,
-                "\n{class:<9} {:>6} {:>10.2} {:>7.2} {:>7.2} {:>8.1} {:>9.1} {:>8.1}",
+                "\n{class:<9} {:>6} {:>10.2} {:>7.2} {:>7.2} {:>8.1} {:>9.1} {:>8.1} {:>7}",
                 row.decisions,
                 row.error,
                 row.standard_error,
                 row.standard_error_by_game,
                 row.best,
                 row.over_20,
-                row.over_100
+                row.over_100,
+                row.unjudged
             )?;
         }
         Ok(())

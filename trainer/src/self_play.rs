@@ -6,6 +6,7 @@ use zar::{
     board::Position,
     net::{Evaluator, Model, Probabilities},
     rules::{Dice, LegalPlays, Outcome},
+    search::best_play,
 };
 
 use crate::seeds::{Purpose, stream};
@@ -61,7 +62,7 @@ impl SelfPlay {
             turns.push((position, value));
             plays.generate(&position, Dice::roll(&mut rng), rules);
             evaluator.evaluate_plays(&position, plays, evaluations);
-            let best = worst_for_the_next_player(evaluations, rules);
+            let best = best_play(evaluations, rules);
             position = plays[best].after;
             value = evaluations[best];
         }
@@ -112,19 +113,6 @@ struct Buffers {
     plays: LegalPlays,
     evaluations: Vec<Probabilities>,
     turns: Vec<(Position, Probabilities)>,
-}
-
-/// The first play whose result is worth least to the next player.
-fn worst_for_the_next_player(evaluations: &[Probabilities], rules: zar::rules::RuleSet) -> usize {
-    let mut best = 0;
-    let mut least = f32::INFINITY;
-    for (i, evaluation) in evaluations.iter().enumerate() {
-        let equity = evaluation.equity(rules).0;
-        if equity < least {
-            (best, least) = (i, equity);
-        }
-    }
-    best
 }
 
 /// `(1 - lambda) * value + lambda * target`.

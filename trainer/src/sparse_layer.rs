@@ -81,16 +81,6 @@ impl SparseLayer {
         (&self.rows, &self.mean, &self.variance, &self.steps)
     }
 
-    /// The features.
-    pub fn features(&self) -> FeatureSet {
-        self.features
-    }
-
-    /// Outputs.
-    pub fn width(&self) -> usize {
-        self.width
-    }
-
     /// Finds the rows that each position uses.
     pub fn activate(&self, samples: &mut dyn Iterator<Item = &Sample>, active: &mut Active) {
         let bias = self.features.rows();

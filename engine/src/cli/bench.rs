@@ -15,6 +15,7 @@ use crate::{
     bot::Bot,
     net::{Evaluator, Model, Probabilities},
     rules::{Dice, LegalPlays, RuleSet},
+    search::best_play,
 };
 
 use super::{CliError, Options, answer::write_json};
@@ -122,8 +123,7 @@ fn choose(
 ) -> usize {
     plays.generate(position, dice, rules);
     evaluator.evaluate_plays(position, plays, evaluations);
-    let equity = |i: usize| evaluations[i].equity(rules).0;
-    (0..evaluations.len()).min_by(|&a, &b| equity(a).total_cmp(&equity(b))).unwrap_or(0)
+    best_play(evaluations, rules)
 }
 
 fn speeds(pool: &ThreadPool, model: &Model, decisions: &[(Position, Dice)], slice: Duration) -> Speeds {

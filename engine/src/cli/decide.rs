@@ -52,7 +52,7 @@ use super::{
 ///   "cubeful": false          cubeless equities (no "cubeful" in an evaluation)
 ///   "cube": {"value": 1, "owner": "centered" | "player" | "opponent"}
 ///   "rules", "level"          as the options, for this request
-///   "match"                   is refused: matches are not available yet
+///   "match"                   is refused unless "cubeful" is false: matches are not available yet
 ///
 /// "probs" are the probabilities to win, to win a gammon or better, to win a backgammon, to lose a
 /// gammon or worse and to lose a backgammon. Equities are per unit of the cube, in money play
@@ -117,7 +117,7 @@ enum OwnerRequest {
     Opponent,
 }
 
-#[derive(Debug, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct MatchRequest {
     length: u32,
@@ -311,7 +311,8 @@ fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> 
         Some(CubeRequest { value, owner }) => CubeState::new(*value, (*owner).into())?,
         None => CubeState::START,
     };
-    if let Some(MatchRequest { length, score, crawford }) = request.r#match {
+    // Without the cube the score does not matter to what is computed.
+    if let Some(MatchRequest { length, score, crawford }) = request.r#match.filter(|_| request.cubeful) {
         return Err(RequestError::Match { length, score, crawford });
     }
     let rules = request.rules.as_ref().map_or(Ok(bot.rules()), |name| name.parse())?;

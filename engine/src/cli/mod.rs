@@ -5,6 +5,7 @@
 
 mod answer;
 mod bench;
+pub mod conduct;
 mod cube;
 mod decide;
 mod eval;
@@ -18,7 +19,7 @@ use std::{
     process::ExitCode,
 };
 
-use clap::{Parser, Subcommand, error::ErrorKind};
+use clap::{Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use thiserror::Error;
 
@@ -28,7 +29,11 @@ use crate::{
     rules::{DiceError, RuleSet},
 };
 
+use conduct::{complain, usage};
 use position_arg::{MatchScore, PositionArg, PositionArgError};
+
+/// The name that complaints begin with.
+const NAME: &str = "zar";
 
 /// A backgammon engine whose networks have learnt from their own play alone
 ///
@@ -146,7 +151,7 @@ fn load(path: &Path) -> Result<Model, CliError> {
 pub fn main() -> ExitCode {
     let Cli { command, options } = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(error) => return usage(NAME, &error),
     };
     let mut out = io::stdout();
     let done = match &command {
@@ -160,58 +165,14 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error @ (CliError::Output(_) | CliError::Input(_) | CliError::Threads(_))) => {
-            complain(&error.to_string());
+            complain(NAME, &error.to_string());
             ExitCode::FAILURE
         }
         Err(error) => {
-            complain(&error.to_string());
+            complain(NAME, &error.to_string());
             ExitCode::from(2)
         }
     }
-}
-
-/// Help and version on standard output; what is wrong with the arguments in one line on standard error.
-fn usage(error: &clap::Error) -> ExitCode {
-    match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => {
-            // A reader who has left misses nothing.
-            let _ = error.print();
-            ExitCode::SUCCESS
-        }
-        _ => {
-            let text = error.render().to_string();
-            let mut message = String::new();
-            for line in text.lines().map(str::trim) {
-                if line.is_empty() || line.starts_with("For more information") {
-                    continue;
-                }
-                if !message.is_empty() {
-                    message += if message.ends_with(':') { " " } else { "; " };
-                }
-                message += line.strip_prefix("error: ").unwrap_or(line);
-            }
-            complain(&message);
-            ExitCode::from(2)
-        }
-    }
-}
-
-/// One line on standard error, whatever the text holds; nothing if it is closed.
-fn complain(text: &str) {
-    const LONGEST: usize = 600;
-    let mut line = String::from("zar: ");
-    for character in text.chars().take(LONGEST) {
-        if character.is_control() {
-            line.extend(character.escape_default());
-        } else {
-            line.push(character);
-        }
-    }
-    if text.chars().nth(LONGEST).is_some() {
-        line.push('…');
-    }
-    line.push('\n');
-    let _ = io::stderr().write_all(line.as_bytes());
 }
 
 #[cfg(test)]

@@ -4,11 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::{
-    board::Position,
-    bot::{Valuation, ValuedPlay},
-    rules::Dice,
-};
+use crate::{board::Position, bot::Valuation, rules::Dice, search::RankedPlay};
 
 use super::{
     CliError, Options, PositionArg,
@@ -83,7 +79,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     Ok(())
 }
 
-fn table(position: &Position, plays: &[ValuedPlay], shown: usize, out: &mut impl Write) -> io::Result<()> {
+fn table(position: &Position, plays: &[RankedPlay], shown: usize, out: &mut impl Write) -> io::Result<()> {
     let texts: Vec<String> = plays
         .iter()
         .take(shown)

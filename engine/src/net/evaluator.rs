@@ -76,13 +76,12 @@ impl<'m> Evaluator<'m> {
 mod tests {
     use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
-    use crate::rules::{Dice, LegalPlays, RuleSet};
+    use crate::{
+        rules::{Dice, LegalPlays, RuleSet},
+        search::best_play,
+    };
 
     use super::*;
-
-    fn equity(probabilities: &Probabilities) -> f32 {
-        probabilities.equity(RuleSet::Backgammon).0
-    }
 
     /// Plays games with both evaluators and hands each decision's evaluations to `compare`.
     fn play_games(mut compare: impl FnMut(&Position, &LegalPlays, &[Probabilities])) {
@@ -95,8 +94,7 @@ mod tests {
                 plays.generate(&position, Dice::roll(&mut rng), RuleSet::Backgammon);
                 evaluator.evaluate_plays(&position, &plays, &mut results);
                 compare(&position, &plays, &results);
-                let best = (0..plays.len()).min_by(|&a, &b| equity(&results[a]).total_cmp(&equity(&results[b])));
-                position = plays[best.unwrap()].after;
+                position = plays[best_play(&results, RuleSet::Backgammon)].after;
             }
         }
     }

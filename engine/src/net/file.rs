@@ -34,15 +34,15 @@ const MAX_HEADER: usize = 1 << 18;
 /// How a model was made.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
-    /// Self-play games that it learnt from.
+    /// Self-play games played.
     pub games: u64,
     /// Positions that it learnt from.
     pub positions: u64,
     /// Seed of the run.
     pub seed: u64,
-    /// When it was written, UTC, `YYYY-MM-DD`.
+    /// When the run began, UTC, `YYYY-MM-DD`.
     pub date: String,
-    /// Git revision of the program that trained it.
+    /// Git revision of the program that wrote it.
     pub revision: String,
     /// The run's configuration, as TOML.
     pub config: String,

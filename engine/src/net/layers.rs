@@ -29,17 +29,6 @@ pub enum Activation {
     ClippedRelu,
 }
 
-impl Activation {
-    /// Applies the function.
-    #[inline(always)]
-    pub fn apply(self, x: f32) -> f32 {
-        match self {
-            Activation::Relu => x.max(0.0),
-            Activation::ClippedRelu => x.clamp(0.0, 1.0),
-        }
-    }
-}
-
 /// The first layer: the sum of a bias and of one row for every feature that is on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstLayer {

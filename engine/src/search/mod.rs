@@ -2,4 +2,4 @@
 
 mod rank;
 
-pub use rank::{RankedPlay, rank_plays};
+pub use rank::{RankedPlay, best_play, rank_plays};

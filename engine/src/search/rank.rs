@@ -3,8 +3,22 @@
 use crate::{
     board::Position,
     net::{Equity, Evaluator, Probabilities},
-    rules::{Dice, LegalPlays, Play},
+    rules::{Dice, LegalPlays, Play, RuleSet},
 };
+
+/// The place of the evaluation that is worth least to the next player, and so most to the player who makes the play; the
+/// first of equals. 0 when there is none.
+#[inline]
+pub fn best_play(evaluations: &[Probabilities], rules: RuleSet) -> usize {
+    let mut best = (0, f32::INFINITY);
+    for (place, evaluation) in evaluations.iter().enumerate() {
+        let equity = evaluation.equity(rules).0;
+        if equity < best.1 {
+            best = (place, equity);
+        }
+    }
+    best.0
+}
 
 /// A legal play and what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,7 +29,7 @@ pub struct RankedPlay {
     pub after: Position,
     /// How the game ends for the player who makes the play.
     pub probabilities: Probabilities,
-    /// His cubeless equity.
+    /// His equity: cubeless, unless whoever hands it out says otherwise.
     pub equity: Equity,
 }
 

@@ -2,13 +2,10 @@
 
 use std::process::ExitCode;
 
-use clap::Parser;
-use zar_trainer::cli::Cli;
-
 // burn allocates and frees megabytes in every step; with glibc's allocator the learner takes twice as long.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    Cli::parse().execute()
+    zar_trainer::cli::main()
 }

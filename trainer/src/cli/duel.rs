@@ -68,11 +68,11 @@ struct Answer {
     report: Report,
 }
 
-/// Plays the duel and prints its result.
+/// Plays the duel and tells its result.
 ///
 /// # Errors
 /// Players that cannot be made or that fail: see [`DuelCommandError`].
-pub fn run(args: &Args) -> Result<(), DuelCommandError> {
+pub fn run(args: &Args) -> Result<String, DuelCommandError> {
     let Args { a, b, games, seed, threads, rules, json } = args;
     let (source_a, source_b) = (a.source(*rules, *seed)?, b.source(*rules, *seed)?);
     let duel = Duel { pairs: games.div_ceil(2), seed: *seed, rules: *rules };
@@ -87,11 +87,10 @@ pub fn run(args: &Args) -> Result<(), DuelCommandError> {
     let report = report?;
     if *json {
         let answer = Answer { a: a.to_string(), b: b.to_string(), seed: *seed, rules: *rules, report };
-        println!("{}", serde_json::to_string(&answer)?);
+        Ok(serde_json::to_string(&answer)?)
     } else {
-        println!("A: {a}\nB: {b}\n{report}");
+        Ok(format!("A: {a}\nB: {b}\n{report}"))
     }
-    Ok(())
 }
 
 #[cfg(test)]

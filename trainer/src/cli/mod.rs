@@ -5,15 +5,23 @@ pub mod plot;
 pub mod run;
 pub mod score;
 
-use std::{error::Error, num::NonZeroUsize, process::ExitCode};
+use std::{
+    error::Error,
+    io::{self, Write},
+    num::NonZeroUsize,
+    process::ExitCode,
+};
 
 use clap::{Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
+use zar::cli::conduct::{complain, usage};
+
+const NAME: &str = "zar-train";
 
 /// Trains backgammon networks by self-play, and measures them.
 #[derive(Debug, Parser)]
 #[command(name = "zar-train", version)]
-pub struct Cli {
+struct Cli {
     #[command(subcommand)]
     command: Command,
 }
@@ -26,21 +34,33 @@ enum Command {
     Plot(plot::Args),
 }
 
-impl Cli {
-    /// Carries out the command; a failure is one line on standard error and exit status 2.
-    pub fn execute(&self) -> ExitCode {
-        let result: Result<(), Box<dyn Error>> = match &self.command {
-            Command::Run(args) => run::run(args).map_err(Into::into),
-            Command::Duel(args) => duel::run(args).map_err(Into::into),
-            Command::Score(args) => score::run(args).map_err(Into::into),
-            Command::Plot(args) => plot::run(args).map_err(Into::into),
-        };
-        match result {
-            Ok(()) => ExitCode::SUCCESS,
-            Err(error) => {
-                eprintln!("zar-train: {error}");
-                ExitCode::from(2)
+/// Runs the command that the program was called with. Bad input and failures are one line on standard error and exit
+/// status 2; an answer that cannot be written is status 1, unless the reader has left, which is no fault.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(NAME, &error),
+    };
+    let answer: Result<String, Box<dyn Error>> = match &cli.command {
+        Command::Run(args) => run::run(args).map_err(Into::into),
+        Command::Duel(args) => duel::run(args).map_err(Into::into),
+        Command::Score(args) => score::run(args).map_err(Into::into),
+        Command::Plot(args) => plot::run(args).map_err(Into::into),
+    };
+    match answer {
+        Ok(text) => {
+            let mut out = io::stdout();
+            match writeln!(out, "{text}").and_then(|()| out.flush()) {
+                Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                    complain(NAME, &format!("cannot write the answer: {error}"));
+                    ExitCode::FAILURE
+                }
+                _ => ExitCode::SUCCESS,
             }
+        }
+        Err(error) => {
+            complain(NAME, &error.to_string());
+            ExitCode::from(2)
         }
     }
 }

@@ -47,11 +47,11 @@ pub enum PlotCommandError {
     },
 }
 
-/// Writes the picture and prints where it is.
+/// Writes the picture and tells where it is.
 ///
 /// # Errors
 /// Metrics that cannot be drawn, or a picture that cannot be written: see [`PlotCommandError`].
-pub fn run(args: &Args) -> Result<(), PlotCommandError> {
+pub fn run(args: &Args) -> Result<String, PlotCommandError> {
     let metrics = if args.run.is_dir() { args.run.join(METRICS_FILE) } else { args.run.clone() };
     let picture = plot::svg(&plot::read(&metrics)?).map_err(|error| match error {
         PlotError::Nothing => PlotCommandError::Nothing { path: metrics.display().to_string() },
@@ -60,8 +60,7 @@ pub fn run(args: &Args) -> Result<(), PlotCommandError> {
     let out = args.out.clone().unwrap_or_else(|| metrics.with_file_name(PICTURE_FILE));
     durable::write(&out, picture.as_bytes())
         .map_err(|error| PlotCommandError::Io { path: out.display().to_string(), error })?;
-    println!("{}", out.display());
-    Ok(())
+    Ok(out.display().to_string())
 }
 
 #[cfg(test)]

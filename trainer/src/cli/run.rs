@@ -1,6 +1,7 @@
 //! `zar-train run`: training by self-play.
 
 use std::{
+    io::{self, Write},
     num::NonZeroUsize,
     path::PathBuf,
     sync::{
@@ -20,7 +21,7 @@ use crate::{
     device::DeviceChoice,
     duel::{Duel, DuelError, RandomSource},
     metrics::Measurement,
-    run::{Ending, Progress, Run, RunError, Supervision, WEIGHTS_FILE},
+    run::{Ending, Progress, Run, RunError, Supervision, WEIGHTS_FILE, score},
     score::{Reference, ScoreError},
 };
 
@@ -97,11 +98,11 @@ pub enum RunCommandError {
     Interrupt(#[from] ctrlc::Error),
 }
 
-/// Trains.
+/// Trains, and tells how it ended.
 ///
 /// # Errors
 /// See [`RunCommandError`].
-pub fn run(args: &Args) -> Result<(), RunCommandError> {
+pub fn run(args: &Args) -> Result<String, RunCommandError> {
     let reference = args.reference.as_deref().map(Reference::load).transpose()?;
     let mut run = open(args)?;
     let stop = Arc::new(AtomicBool::new(false));
@@ -111,7 +112,7 @@ pub fn run(args: &Args) -> Result<(), RunCommandError> {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        eprintln!("saving and stopping after this round; Ctrl-C again stops at once");
+        let _ = writeln!(io::stderr(), "saving and stopping after this round; Ctrl-C again stops at once");
     })?;
     let pool = thread_pool(args.threads)?;
     let all_games = run.config().games();
@@ -139,7 +140,12 @@ pub fn run(args: &Args) -> Result<(), RunCommandError> {
     let mut measured = |measurement: &Measurement| {
         let line = summary(measurement);
         // Where standard error is no terminal the bar draws nothing, its lines neither.
-        if bar.is_hidden() { eprintln!("{line}") } else { bar.println(line) }
+        if bar.is_hidden() {
+            // Nobody needs to read along.
+            let _ = writeln!(io::stderr(), "{line}");
+        } else {
+            bar.println(line);
+        }
     };
     let mut supervision = Supervision {
         stop: &stop,
@@ -154,29 +160,31 @@ pub fn run(args: &Args) -> Result<(), RunCommandError> {
     bar.finish_and_clear();
     let time = HumanDuration(Duration::from_secs_f64(run.seconds()));
     let weights = run.folder().join(WEIGHTS_FILE);
-    match ending {
+    Ok(match ending {
         Ending::Stopped => {
-            let folder = run.folder().display();
-            println!(
-                "Stopped and saved after {} of {all_games} games. Go on: zar-train run --resume {folder}",
-                run.games()
-            );
+            let mut command = format!("zar-train run --resume {}", run.folder().display());
+            if let Some(path) = &args.reference {
+                command += &format!(" --reference {}", path.display());
+            }
+            if let Some(games) = args.measure_every {
+                command += &format!(" --measure-every {games}");
+            }
+            format!("Stopped and saved after {} of {all_games} games. Go on: {command}", run.games())
         }
         Ending::Finished => {
-            println!("{all_games} games, {} positions in {time}: {}", run.positions(), weights.display());
-            pool.install(|| report(&run, reference.as_ref()))?;
+            let strength = pool.install(|| strength(&run, reference.as_ref()))?;
+            format!("{all_games} games, {} positions in {time}: {}\n{strength}", run.positions(), weights.display())
         }
-    }
-    Ok(())
+    })
 }
 
 fn open(args: &Args) -> Result<Run, RunCommandError> {
     if let Some(folder) = &args.resume {
         let mut refused = |path: &std::path::Path, error: &dyn std::error::Error| {
-            eprintln!("checkpoint {} refused: {error}", path.display());
+            let _ = writeln!(io::stderr(), "checkpoint {} refused: {error}", path.display());
         };
         let run = Run::resume(folder, args.device, &mut refused)?;
-        eprintln!("going on after {} of {} games", run.games(), run.config().games());
+        let _ = writeln!(io::stderr(), "going on after {} of {} games", run.games(), run.config().games());
         return Ok(run);
     }
     let (mut config, name) = match (&args.preset, &args.config) {
@@ -207,13 +215,13 @@ fn summary(measurement: &Measurement) -> String {
 }
 
 /// How strong the run's weights are.
-fn report(run: &Run, reference: Option<&Reference>) -> Result<(), RunCommandError> {
+fn strength(run: &Run, reference: Option<&Reference>) -> Result<String, RunCommandError> {
     let model = run.model()?;
     let seed = run.config().seed;
     let duel = Duel { pairs: RANDOM_PAIRS, seed, rules: run.config().rules };
-    println!("Against a random mover:\n{}", duel.run(&model, &RandomSource { seed }, &|_| ())?);
+    let mut text = format!("Against a random mover:\n{}", duel.run(&model, &RandomSource { seed }, &|_| ())?);
     if let Some(reference) = reference {
-        println!("On the reference decisions:\n{}", reference.score(&reference.choices(&model))?);
+        text += &format!("\nOn the reference decisions:\n{}", score(&model, reference)?);
     }
-    Ok(())
+    Ok(text)
 }

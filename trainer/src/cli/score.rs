@@ -6,7 +6,10 @@ use rayon::ThreadPoolBuildError;
 use thiserror::Error;
 use zar::{
     board::{Position, PositionIdError},
+    bot::{Bot, BotError, Level},
+    durable,
     net::{Model, ModelError},
+    rules::RuleSet,
 };
 
 use crate::score::{Reference, ScoreError};
@@ -21,6 +24,12 @@ pub struct Args {
     /// The weights that decide, at 0-ply [default: the shipped ones].
     #[arg(long, value_name = "FILE", conflicts_with = "choices")]
     pub model: Option<PathBuf>,
+    /// How far the weights look ahead.
+    #[arg(long, value_name = "LEVEL", default_value_t)]
+    pub level: Level,
+    /// The rules of the decisions.
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub rules: RuleSet,
     /// Score these choices instead: a file with one Position ID a line, the result as the next player sees it.
     #[arg(long, value_name = "FILE")]
     pub choices: Option<PathBuf>,
@@ -52,6 +61,9 @@ pub enum ScoreCommandError {
         /// Why.
         error: ModelError,
     },
+    /// The level or the rules.
+    #[error(transparent)]
+    Bot(#[from] BotError),
     /// A file could not be read or written.
     #[error("{path}: {error}")]
     Io {
@@ -84,11 +96,11 @@ pub enum ScoreCommandError {
     Json(#[from] serde_json::Error),
 }
 
-/// Prints the score.
+/// Measures, and tells the score.
 ///
 /// # Errors
 /// Files that cannot be used: see [`ScoreCommandError`].
-pub fn run(args: &Args) -> Result<(), ScoreCommandError> {
+pub fn run(args: &Args) -> Result<String, ScoreCommandError> {
     let mut reference = Reference::load(&args.file)?;
     if let Some(first) = args.first {
         reference.truncate(first.get());
@@ -105,20 +117,16 @@ pub fn run(args: &Args) -> Result<(), ScoreCommandError> {
             });
             let loaded = loaded.transpose()?;
             let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
-            thread_pool(args.threads)?.install(|| reference.choices(model))
+            let bot = Bot::new(model, args.level, args.rules)?;
+            thread_pool(args.threads)?.install(|| reference.choices(&bot))
         }
     };
     if let Some(path) = &args.chosen {
         let lines: String = choices.iter().map(|choice| format!("{choice}\n")).collect();
-        fs::write(path, lines).map_err(io_error(path))?;
+        durable::write(path, lines.as_bytes()).map_err(io_error(path))?;
     }
     let table = reference.score(&choices)?;
-    if args.json {
-        println!("{}", serde_json::to_string(&table)?);
-    } else {
-        println!("{table}");
-    }
-    Ok(())
+    Ok(if args.json { serde_json::to_string(&table)? } else { table.to_string() })
 }
 
 /// The first word of each line that is neither empty nor a comment.

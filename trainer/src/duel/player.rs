@@ -13,6 +13,7 @@ use zar::{
     board::Position,
     net::{Evaluator, Model, ModelError, Probabilities},
     rules::{Dice, LegalPlays, Move, RuleSet},
+    search::best_play,
 };
 
 use crate::seeds::{Purpose, stream};
@@ -178,9 +179,7 @@ impl Player for ModelPlayer<'_> {
     fn choose(&mut self, position: &Position, _: Dice, plays: &LegalPlays) -> Result<usize, PlayerError> {
         let rules = self.evaluator.model().rules();
         self.evaluator.evaluate_plays(position, plays, &mut self.evaluations);
-        let equities = self.evaluations.iter().map(|evaluation| evaluation.equity(rules).0);
-        let worst_for_the_next_player = equities.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b));
-        Ok(worst_for_the_next_player.map_or(0, |(index, _)| index))
+        Ok(best_play(&self.evaluations, rules))
     }
 }
 
