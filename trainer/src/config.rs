@@ -186,8 +186,8 @@ impl Config {
                 Err(ConfigError::Value { name: name.into(), value: value.to_string(), expected })
             }
         };
-        require((1..=1 << 20).contains(&self.round_games), "round_games", &self.round_games, "1 to 1048576")?;
-        require((1..=1 << 20).contains(&self.batch), "batch", &self.batch, "1 to 1048576")?;
+        require((1..=1 << 16).contains(&self.round_games), "round_games", &self.round_games, "1 to 65536")?;
+        require((1..=1 << 16).contains(&self.batch), "batch", &self.batch, "1 to 65536")?;
         require((0.0..=1.0).contains(&self.random_openings), "random_openings", &self.random_openings, "0 to 1")?;
         require((1..=1000).contains(&self.random_plays), "random_plays", &self.random_plays, "1 to 1000")?;
         require((0.0..=1e6).contains(&self.averaged_rounds), "averaged_rounds", &self.averaged_rounds, "0 to 1e6")?;

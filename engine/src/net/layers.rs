@@ -63,7 +63,7 @@ pub struct Network {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ShapeError {
     /// The width of the first layer.
-    #[error("the first layer is {0} wide, expected a multiple of 64 from 64 to 4096")]
+    #[error("the first layer is {0} wide, expected a multiple of 64 from 64 to 1024")]
     Width(usize),
     /// Hidden layers behind the first.
     #[error("a dense layer has {0} outputs, expected 1 to 1024")]
@@ -121,7 +121,7 @@ impl FirstLayer {
     /// # Errors
     /// [`ShapeError::Width`].
     pub fn check_width(width: usize) -> Result<(), ShapeError> {
-        let fits = width > 0 && width.is_multiple_of(Self::WIDTH_STEP) && width <= 4096;
+        let fits = width > 0 && width.is_multiple_of(Self::WIDTH_STEP) && width <= 1024;
         if fits { Ok(()) } else { Err(ShapeError::Width(width)) }
     }
 

@@ -1,7 +1,5 @@
 //! `zar-train duel`: one player against another.
 
-use std::num::NonZeroUsize;
-
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuildError;
 use serde::Serialize;
@@ -30,8 +28,8 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// Threads to play on, each with players of its own [default: all cores].
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
     /// The rules.
     #[arg(long, value_name = "NAME", default_value_t)]
     pub rules: RuleSet,
@@ -116,7 +114,7 @@ mod tests {
         assert_eq!((args.a, args.b), (Contestant::Random, Contestant::Gnubg { plies: 0 }));
         assert_eq!((args.games, args.seed, args.threads, args.json), (2000, 0, None, false));
         let args = parse("random random --games 7 --seed 5 --threads 2 --rules backgammon --json").unwrap();
-        assert_eq!((args.games, args.seed, args.threads, args.json), (7, 5, NonZeroUsize::new(2), true));
+        assert_eq!((args.games, args.seed, args.threads, args.json), (7, 5, Some(2), true));
         run(&args).unwrap();
     }
 

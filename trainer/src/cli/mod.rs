@@ -8,7 +8,6 @@ pub mod score;
 use std::{
     error::Error,
     io::{self, Write},
-    num::NonZeroUsize,
     process::ExitCode,
 };
 
@@ -66,6 +65,6 @@ pub fn main() -> ExitCode {
 }
 
 /// Threads to work on: as many as asked for, or all cores.
-fn thread_pool(threads: Option<NonZeroUsize>) -> Result<ThreadPool, ThreadPoolBuildError> {
-    ThreadPoolBuilder::new().num_threads(threads.map_or(0, NonZeroUsize::get)).build()
+fn thread_pool(threads: Option<u16>) -> Result<ThreadPool, ThreadPoolBuildError> {
+    ThreadPoolBuilder::new().num_threads(threads.map_or(0, usize::from)).build()
 }

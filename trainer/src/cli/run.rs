@@ -2,7 +2,6 @@
 
 use std::{
     io::{self, Write},
-    num::NonZeroUsize,
     path::PathBuf,
     sync::{
         Arc,
@@ -56,8 +55,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     pub rules: Option<RuleSet>,
     /// Threads to play and learn on [default: all cores].
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
     /// Where burn computes: cpu, or wgpu or cuda in a build with that feature.
     #[arg(long, value_name = "NAME", default_value_t)]
     pub device: DeviceChoice,

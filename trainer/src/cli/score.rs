@@ -40,8 +40,8 @@ pub struct Args {
     #[arg(long, value_name = "N")]
     pub first: Option<NonZeroUsize>,
     /// Threads to decide on [default: all cores].
-    #[arg(long, value_name = "N")]
-    pub threads: Option<NonZeroUsize>,
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
     /// Print the result as JSON.
     #[arg(long)]
     pub json: bool,
