@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::{OsStr, OsString},
-    io::{self, BufRead, BufReader, Write},
+    io::{self, BufRead, BufReader, Read, Write},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
 };
 
@@ -73,6 +73,9 @@ pub struct PubevalPlayer {
 #[derive(Clone, Copy, Debug)]
 pub struct PubevalSource;
 
+/// Bytes of the longest line that is read from the process.
+const LONGEST_REPLY: u64 = 1000;
+
 impl PubevalPlayer {
     /// Starts `python3`, or what the environment variable `ZAR_PYTHON` names.
     ///
@@ -94,7 +97,7 @@ impl PubevalPlayer {
         let replies = child.stdout.take().ok_or_else(|| missing(io::Error::other("it has no output")))?;
         let mut player = PubevalPlayer { child, requests, replies: BufReader::new(replies) };
         let mut said = String::new();
-        player.replies.read_line(&mut said)?;
+        player.replies.by_ref().take(LONGEST_REPLY).read_line(&mut said)?;
         match said.trim_end() {
             "ready" => Ok(player),
             said => Err(PubevalError::Package { python: python.into(), said: said.into() }),
@@ -106,7 +109,7 @@ impl PubevalPlayer {
             requests.write_all(request.as_bytes())?;
         }
         let mut reply = String::new();
-        match self.replies.read_line(&mut reply)? {
+        match self.replies.by_ref().take(LONGEST_REPLY).read_line(&mut reply)? {
             0 => Err(PubevalError::Ended(request.into())),
             _ => Ok(reply),
         }
@@ -115,8 +118,10 @@ impl PubevalPlayer {
 
 impl Drop for PubevalPlayer {
     fn drop(&mut self) {
-        // The script ends with its input. There is nothing to be done about an error here.
+        // The script ends with its input; another program, named in its place, may not. There is nothing to be done about
+        // an error here.
         self.requests = None;
+        let _ = self.child.kill();
         let _ = self.child.wait();
     }
 }
