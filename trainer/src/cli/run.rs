@@ -10,7 +10,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use indicatif::{HumanDuration, ProgressBar, ProgressStyle};
+use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuildError;
 use thiserror::Error;
 use zar::rules::RuleSet;
@@ -157,7 +157,7 @@ pub fn run(args: &Args) -> Result<String, RunCommandError> {
     };
     let ending = pool.install(|| run.go(&mut supervision))?;
     bar.finish_and_clear();
-    let time = HumanDuration(Duration::from_secs_f64(run.seconds()));
+    let time = FormattedDuration(Duration::from_secs_f64(run.seconds()));
     let weights = run.folder().join(WEIGHTS_FILE);
     Ok(match ending {
         Ending::Stopped => {
@@ -205,7 +205,7 @@ fn summary(measurement: &Measurement) -> String {
     format!(
         "{:>9} games in {}: {}{:+.3} ± {:.3} points a game against the weights after {} games",
         measurement.games,
-        HumanDuration(Duration::from_secs_f64(measurement.seconds)),
+        FormattedDuration(Duration::from_secs_f64(measurement.seconds)),
         error.unwrap_or_default(),
         measurement.rival_points,
         measurement.rival_interval,
