@@ -7,7 +7,7 @@ use std::{
 };
 
 /// How the names of files begin that are not whole yet.
-const PARTIAL: &str = ".partial-";
+const PARTIAL: &str = ".zar-partial-";
 
 /// Writes `bytes` to `path`: into a temporary file beside it, synced, then renamed over it. A crash at any moment
 /// leaves the old file or the new one.
@@ -68,7 +68,7 @@ mod tests {
     #[test]
     fn clean_removes_partial_files_only() {
         let folder = tempfile::tempdir().unwrap();
-        for name in ["whole", ".hidden", ".partial-x1"] {
+        for name in ["whole", ".hidden", ".zar-partial-x1"] {
             fs::write(folder.path().join(name), b"x").unwrap();
         }
         clean(folder.path()).unwrap();

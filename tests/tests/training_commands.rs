@@ -90,7 +90,14 @@ fn killed_runs_resume_to_the_same_weights() {
 
 #[cfg(unix)]
 #[test]
-fn ctrl_c_saves_and_stops() {
+fn ctrl_c_and_termination_save_and_stop() {
+    for signal in ["-INT", "-TERM"] {
+        stops_at(signal);
+    }
+}
+
+#[cfg(unix)]
+fn stops_at(signal: &str) {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("long.toml"), CONFIG.replace("games = 500", "games = 5000000")).unwrap();
     let child = zar_train("run --config long.toml --out run --checkpoint-every 1h", folder.path())
@@ -103,7 +110,7 @@ fn ctrl_c_saves_and_stops() {
     }
     // Ctrl-C is caught once the run is open, a moment after the first checkpoint.
     thread::sleep(Duration::from_secs(2));
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let killed = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let output = child.wait_with_output().unwrap();
     assert!(output.status.success(), "{}", text(&output.stderr));
@@ -177,7 +184,7 @@ fn bad_input_is_one_line_and_status_2() {
     for (arguments, fault) in [
         ("run --config missing.toml", "missing.toml"),
         ("run --config bad.toml", "batch is 0"),
-        ("run --config not.toml", "not a run configuration"),
+        ("run --config not.toml", "line 1 of the run configuration"),
         ("run --config small.toml --out taken", "is in the way of a new run"),
         ("run", "required"),
         ("score", "required"),

@@ -85,8 +85,13 @@ pub enum ConfigError {
         error: io::Error,
     },
     /// The file is not such a TOML document.
-    #[error("not a run configuration: {0}")]
-    Toml(#[from] toml::de::Error),
+    #[error("line {line} of the run configuration: {reason}")]
+    Toml {
+        /// Counted from 1.
+        line: usize,
+        /// What is wrong.
+        reason: String,
+    },
     /// A value is out of its range.
     #[error("{name} is {value}, expected {expected}")]
     Value {
@@ -138,7 +143,10 @@ impl Config {
     /// # Errors
     /// Text that is not a valid configuration.
     pub fn from_toml(text: &str) -> Result<Config, ConfigError> {
-        let config: Config = toml::from_str(text)?;
+        let config: Config = toml::from_str(text).map_err(|error| {
+            let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+            ConfigError::Toml { line: before.matches('\n').count() + 1, reason: error.message().into() }
+        })?;
         config.check()?;
         Ok(config)
     }

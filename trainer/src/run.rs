@@ -168,7 +168,7 @@ impl Run {
         let path = folder.join(CONFIG_FILE);
         at(&path, durable::write(&path, config.to_toml().as_bytes()))?;
         let rival = learner.averaged_model(config.rules, Provenance::default())?.to_bytes()?;
-        let mut run = Run {
+        let run = Run {
             folder: folder.into(),
             _lock: lock,
             config,
@@ -185,7 +185,8 @@ impl Run {
             pending: Vec::new(),
             last_learnt: Learnt::default(),
         };
-        run.save()?;
+        // No weights yet: a folder with weights but without a checkpoint would look like somebody else's.
+        run.save_checkpoint()?;
         Ok(run)
     }
 
@@ -339,8 +340,12 @@ impl Run {
 
     /// Writes the averaged weights and a checkpoint; in this order, so that a run whose last checkpoint is there has its
     /// last weights too.
-    fn save(&mut self) -> Result<(), RunError> {
+    fn save(&self) -> Result<(), RunError> {
         self.save_weights()?;
+        self.save_checkpoint()
+    }
+
+    fn save_checkpoint(&self) -> Result<(), RunError> {
         let state = RunState {
             config: self.config.to_toml(),
             date: self.date.clone(),
