@@ -1,5 +1,8 @@
 //! Who may turn the doubling cube next.
 
+/// The highest value that a cube shows: as much as a Match ID and an XGID can hold.
+pub const HIGHEST_CUBE: u32 = 1 << 15;
+
 /// Where the doubling cube stands, seen by the player on roll.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum CubeOwner {

@@ -12,13 +12,12 @@ use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-use super::{CubeOwner, base64};
+use super::{CubeOwner, HIGHEST_CUBE, base64};
 
 const LENGTH: usize = 12;
 
-/// The longest match, the highest score and the highest cube that a Match ID can hold.
+/// The longest match and the highest score that a Match ID can hold.
 const LIMIT: u32 = (1 << 15) - 1;
-const HIGHEST_CUBE: u32 = 1 << 15;
 
 /// One of the two players, by the number that he keeps for the whole match. GNU Backgammon draws player 1 below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

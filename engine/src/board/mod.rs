@@ -29,7 +29,7 @@ mod position;
 mod position_id;
 mod xgid;
 
-pub use cube_owner::CubeOwner;
+pub use cube_owner::{CubeOwner, HIGHEST_CUBE};
 pub use match_id::{GameState, MatchId, MatchIdError, MatchPlayer, Resignation};
 pub use position::{BAR, CHECKERS, Position, PositionError};
 pub use position_id::PositionIdError;

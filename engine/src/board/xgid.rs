@@ -15,12 +15,10 @@ use std::{fmt, str::FromStr};
 
 use thiserror::Error;
 
-use super::{CubeOwner, Position, PositionError};
+use super::{CubeOwner, HIGHEST_CUBE, Position, PositionError};
 
 const PREFIX: &str = "XGID=";
 const FIELDS: usize = 10;
-/// The highest exponent of a cube; 2^15 is also the highest cube of a Match ID.
-const HIGHEST_EXPONENT: u32 = 15;
 
 /// One of the two players, by his side of eXtreme Gammon's board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -195,7 +193,7 @@ impl Xgid {
     pub fn check(&self) -> Result<(), XgidError> {
         let Xgid { scores, match_length: length, .. } = *self;
         for value in [self.cube_value, self.max_cube] {
-            if !value.is_power_of_two() || value > 1 << HIGHEST_EXPONENT {
+            if !value.is_power_of_two() || value > HIGHEST_CUBE {
                 return Err(XgidError::CubeValue(value));
             }
         }
@@ -234,7 +232,7 @@ fn number(field: &str) -> Option<u32> {
 
 fn cube(field: &str) -> Result<u32, XgidError> {
     match number(field) {
-        Some(exponent) if exponent <= HIGHEST_EXPONENT => Ok(1 << exponent),
+        Some(exponent) if exponent <= HIGHEST_CUBE.ilog2() => Ok(1 << exponent),
         _ => Err(XgidError::CubeExponent(excerpt(field))),
     }
 }

@@ -18,12 +18,12 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::{board::CubeOwner, net::Equity};
+use crate::{
+    board::{CubeOwner, HIGHEST_CUBE},
+    net::Equity,
+};
 
 pub use money::{CUBE_EFFICIENCY, MoneyCube};
-
-/// The highest value that a cube shows, as in a Match ID and an XGID.
-pub const HIGHEST_CUBE: u32 = 1 << 15;
 
 /// What the cube shows and who may turn it, seen by the player on roll.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
