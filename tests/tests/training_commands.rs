@@ -31,7 +31,7 @@ width = 64
 hidden = []
 
 [[phase]]
-games = 500
+games = 250
 lambda = [1.0, 0.5]
 rate = [2e-3, 5e-4]
 "#;
@@ -70,7 +70,7 @@ fn killed_runs_resume_to_the_same_weights() {
     let weights = |run: &str| fs::read(folder.path().join(run).join("weights.zar")).unwrap();
 
     let printed = succeeds("run --config small.toml --out straight --threads 2", folder.path());
-    assert!(printed.contains("500 games") && printed.contains("random mover"), "{printed}");
+    assert!(printed.contains("250 games") && printed.contains("random mover"), "{printed}");
 
     let mut arguments = "run --config small.toml --out killed --threads 1 --checkpoint-every 1ms".to_owned();
     for kill in 0..8 {
@@ -99,7 +99,7 @@ fn ctrl_c_and_termination_save_and_stop() {
 #[cfg(unix)]
 fn stops_at(signal: &str) {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("long.toml"), CONFIG.replace("games = 500", "games = 5000000")).unwrap();
+    fs::write(folder.path().join("long.toml"), CONFIG.replace("games = 250", "games = 2500000")).unwrap();
     let child = zar_train("run --config long.toml --out run --checkpoint-every 1h", folder.path())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -214,7 +214,7 @@ fn bad_input_is_one_line_and_status_2() {
 #[test]
 fn finished_runs_keep_their_weights() {
     let folder = tempfile::tempdir().unwrap();
-    fs::write(folder.path().join("small.toml"), CONFIG.replace("games = 500", "games = 50")).unwrap();
+    fs::write(folder.path().join("small.toml"), CONFIG.replace("games = 250", "games = 50")).unwrap();
     succeeds("run --config small.toml --out run --measure-every 18446744073709551615", folder.path());
     let path = folder.path().join("run/weights.zar");
     let weights = fs::read(&path).unwrap();

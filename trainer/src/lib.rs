@@ -1,4 +1,33 @@
 //! Training of zar's networks by self-play, and the measures of their strength.
+//!
+//! A [`Config`](config::Config) says everything that decides the weights; a [`Run`](run::Run) carries it out in a folder.
+//!
+//! ```
+//! use std::{sync::atomic::AtomicBool, time::Duration};
+//! use zar_trainer::{config::Config, device::DeviceChoice, run::{Ending, Run, Supervision}};
+//!
+//! let mut config = Config::preset("quick")?;
+//! config.round_games = 5;
+//! config.phases.truncate(1);
+//! config.phases[0].games = 10;
+//!
+//! let folder = tempfile::tempdir()?;
+//! let mut run = Run::create(&folder.path().join("run"), config, DeviceChoice::Cpu)?;
+//! let ending = run.go(&mut Supervision {
+//!     stop: &AtomicBool::new(false),
+//!     time_budget: None,
+//!     checkpoint_every: Duration::from_secs(60),
+//!     measure_every: 1_000_000,
+//!     reference: None,
+//!     progress: &mut |progress| println!("{} games", progress.games),
+//!     measured: &mut |_| (),
+//! })?;
+//! assert_eq!((ending, run.model()?.provenance().games), (Ending::Finished, 10));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! [`run`] is the loop that learns; [`self_play`] the games and their targets; [`learner`] the networks while they
+//! learn, with [`sparse_layer`] for the first layer and [`dense_tail`] for the rest. [`score`] and [`duel`] measure.
 
 pub mod checkpoint;
 pub mod cli;

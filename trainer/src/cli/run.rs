@@ -116,7 +116,7 @@ pub fn run(args: &Args) -> Result<String, RunCommandError> {
     let pool = thread_pool(args.threads)?;
     let all_games = run.config().games();
     let bar = ProgressBar::new(all_games).with_position(run.games());
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos}/{len} games, {msg}, {eta} left") {
+    if let Ok(style) = ProgressStyle::with_template("{bar:24} {pos}/{len} games, {msg}, {eta} left") {
         bar.set_style(style);
     }
     bar.reset_eta();
@@ -126,7 +126,7 @@ pub fn run(args: &Args) -> Result<String, RunCommandError> {
         let seconds = started.elapsed().as_secs_f64();
         let positions = progress.positions - *positions_before.get_or_insert(progress.positions);
         bar.set_message(format!(
-            "{:.0} games/s, {:.0} positions/s, lambda {:.2}, rate {:.1e}, loss {:.3} {:.3}",
+            "{:.0} games/s, {:.0} positions/s, λ {:.2}, rate {:.0e}, loss {:.2} {:.2}",
             (progress.games - games_before) as f64 / seconds,
             positions as f64 / seconds,
             progress.lambda,
