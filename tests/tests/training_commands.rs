@@ -159,7 +159,7 @@ fn plot_draws_the_metrics_of_a_run() {
     fs::write(folder.path().join("small.toml"), CONFIG).unwrap();
     let reference = concat!(env!("CARGO_MANIFEST_DIR"), "/data/checker_dev.jsonl");
     succeeds(
-        &format!("run --config small.toml --out run --reference {reference} --measure-every 100 --seed 3"),
+        &format!("run --config small.toml --out run --reference {reference} --measure-every 50 --seed 3"),
         folder.path(),
     );
     let metrics = fs::read_to_string(folder.path().join("run/metrics.csv")).unwrap();
