@@ -407,3 +407,17 @@ fn bench_measures() {
     }
     assert!(output(&["bench", "--seconds", "1", "--threads", "1"]).contains("static evaluations"));
 }
+
+/// Every `zar` command that the README shows works as it stands there.
+#[test]
+fn readme_commands() {
+    let readme = include_str!("../../README.md");
+    let shown: Vec<&str> = readme.lines().filter(|line| line.starts_with("zar ") && !line.contains("bench")).collect();
+    assert!(shown.len() >= 3, "{shown:?}");
+    for line in shown {
+        let folder = program("zar").parent().unwrap().to_owned();
+        let output =
+            Command::new("sh").arg("-c").arg(format!("PATH={}:$PATH; {line}", folder.display())).output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{line}: {output:?}");
+    }
+}

@@ -77,13 +77,8 @@ pub struct Settings {
 #[derive(Debug, Error)]
 pub enum ConfigError {
     /// The file could not be read.
-    #[error("cannot read {path}: {error}")]
-    Io {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("cannot be read: {0}")]
+    Io(io::Error),
     /// The file is not such a TOML document.
     #[error("line {line} of the run configuration: {reason}")]
     Toml {
@@ -133,8 +128,7 @@ impl Config {
     /// # Errors
     /// A file that cannot be read or is not a valid configuration.
     pub fn load(path: &Path) -> Result<Config, ConfigError> {
-        let text =
-            fs::read_to_string(path).map_err(|error| ConfigError::Io { path: path.display().to_string(), error })?;
+        let text = fs::read_to_string(path).map_err(ConfigError::Io)?;
         Config::from_toml(&text)
     }
 

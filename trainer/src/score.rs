@@ -23,13 +23,8 @@ use zar::{
 #[derive(Debug, Error)]
 pub enum ScoreError {
     /// It could not be read.
-    #[error("cannot read {path}: {error}")]
-    Io {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: io::Error,
-    },
+    #[error("cannot be read: {0}")]
+    Io(io::Error),
     /// A line is not a decision.
     #[error("line {line}: {reason}")]
     Line {
@@ -119,8 +114,7 @@ impl Reference {
     /// # Errors
     /// A file that cannot be read, or a line that is not a decision with every legal result.
     pub fn load(path: &Path) -> Result<Reference, ScoreError> {
-        let text =
-            fs::read_to_string(path).map_err(|error| ScoreError::Io { path: path.display().to_string(), error })?;
+        let text = fs::read_to_string(path).map_err(ScoreError::Io)?;
         Reference::parse(&text)
     }
 

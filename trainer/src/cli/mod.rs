@@ -19,7 +19,7 @@ const NAME: &str = "zar-train";
 
 /// Trains backgammon networks by self-play, and measures them.
 #[derive(Debug, Parser)]
-#[command(name = "zar-train", version)]
+#[command(name = "zar-train", version, arg_required_else_help = false, subcommand_required = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,

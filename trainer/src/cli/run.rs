@@ -37,7 +37,7 @@ const RANDOM_PAIRS: u64 = 500;
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// A built-in configuration: quick (a player in minutes) or standard (what the shipped weights come from).
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["config", "resume"], required_unless_present_any = ["config", "resume"])]
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["config", "resume"])]
     pub preset: Option<String>,
     /// A configuration file, in TOML.
     #[arg(long, value_name = "FILE", conflicts_with = "resume")]
@@ -77,12 +77,28 @@ pub struct Args {
 /// Why a run failed.
 #[derive(Debug, Error)]
 pub enum RunCommandError {
+    /// Neither a configuration nor a run.
+    #[error("expected --preset NAME, --config FILE or --resume RUN")]
+    NothingToDo,
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
+    /// The configuration in a file.
+    #[error("{path}: {error}")]
+    ConfigFile {
+        /// Which file.
+        path: String,
+        /// What is wrong with it.
+        error: ConfigError,
+    },
     /// The reference file.
-    #[error(transparent)]
-    Reference(#[from] ScoreError),
+    #[error("{path}: {error}")]
+    Reference {
+        /// Which file.
+        path: String,
+        /// What is wrong with it.
+        error: ScoreError,
+    },
     /// The run itself.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -102,7 +118,10 @@ pub enum RunCommandError {
 /// # Errors
 /// See [`RunCommandError`].
 pub fn run(args: &Args) -> Result<String, RunCommandError> {
-    let reference = args.reference.as_deref().map(Reference::load).transpose()?;
+    let load = |path: &PathBuf| {
+        Reference::load(path).map_err(|error| RunCommandError::Reference { path: path.display().to_string(), error })
+    };
+    let reference = args.reference.as_ref().map(load).transpose()?;
     let mut run = open(args)?;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
@@ -111,7 +130,7 @@ pub fn run(args: &Args) -> Result<String, RunCommandError> {
         if flag.swap(true, Ordering::Relaxed) {
             std::process::exit(130);
         }
-        let _ = writeln!(io::stderr(), "saving and stopping after this round; Ctrl-C again stops at once");
+        let _ = writeln!(io::stderr(), "saving and stopping after this round; asked again, it stops at once");
     })?;
     let pool = thread_pool(args.threads)?;
     let all_games = run.config().games();
@@ -190,9 +209,11 @@ fn open(args: &Args) -> Result<Run, RunCommandError> {
         (Some(preset), _) => (Config::preset(preset)?, preset.clone()),
         (None, Some(path)) => {
             let name = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
-            (Config::load(path)?, name)
+            let config = Config::load(path)
+                .map_err(|error| RunCommandError::ConfigFile { path: path.display().to_string(), error })?;
+            (config, name)
         }
-        (None, None) => unreachable!("clap asks for one of preset, config and resume"),
+        (None, None) => return Err(RunCommandError::NothingToDo),
     };
     config.seed = args.seed.unwrap_or(config.seed);
     config.rules = args.rules.unwrap_or(config.rules);

@@ -240,7 +240,7 @@ impl fmt::Display for Report {
         write!(f, "{} games in pairs of equal dice, {:.1} games/s", self.games, self.games_per_second)?;
         write!(f, "\npoints a game  {:+.4}", self.points_per_game)?;
         if let (Some(error), Some([low, high])) = (self.standard_error, self.interval) {
-            write!(f, " ± {error:.4} (95 %: {low:+.4} to {high:+.4})")?;
+            write!(f, " (95 %: {low:+.4} to {high:+.4}; standard error {error:.4})")?;
         }
         for (name, rates) in [("won", self.won), ("lost", self.lost)] {
             let [games, gammons, backgammons] =
@@ -425,7 +425,7 @@ mod tests {
         assert_eq!(
             report.to_string(),
             "8 games in pairs of equal dice, 2.0 games/s\n\
-             points a game  +0.0000 ± 0.5401 (95 %: -1.0585 to +1.0585)\n\
+             points a game  +0.0000 (95 %: -1.0585 to +1.0585; standard error 0.5401)\n\
              won            50.0 %, 25.0 % gammons, 12.5 % backgammons\n\
              lost           50.0 %, 25.0 % gammons, 12.5 % backgammons"
         );

@@ -34,7 +34,8 @@ pub enum PubevalError {
     },
     /// Python lacks the package.
     #[error(
-        "{} has no package gnubg-nn ({said}): run `{} -m pip install --no-deps gnubg-nn==1.1.0a11`",
+        "{} has no package gnubg-nn ({said}): run `{} -m pip install --no-deps gnubg-nn==1.1.0a11`, or name a Python \
+         that has it in ZAR_PYTHON",
         python.display(),
         python.display()
     )]
