@@ -211,9 +211,7 @@ impl ClassLearner {
         device: DeviceChoice,
     ) -> Result<ClassLearner, LearnError> {
         let wrong = |error| LearnError::Shape { class, error };
-        let expect = |what, found, expected| {
-            if found == expected { Ok(()) } else { Err(wrong(ShapeError::Values { what, found, expected })) }
-        };
+        let expect = |what, found, expected| ShapeError::check_values(what, found, expected).map_err(wrong);
         let (rows, mean, variance, steps) = state.sparse;
         let dense = state.averaged_dense.iter().flat_map(|(bias, weight)| [bias, weight]);
         if [&rows, &mean, &variance, &state.averaged_sparse].into_iter().chain(dense).flatten().any(|x| !x.is_finite())

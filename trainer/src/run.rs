@@ -267,7 +267,11 @@ impl Run {
         let begun = Instant::now();
         let mut saved = Instant::now();
         let all_games = self.config.games();
-        while self.games < all_games || !self.pending.is_empty() {
+        if self.is_finished() {
+            // Whoever resumes a finished run may have lost its weights.
+            self.save_weights()?;
+        }
+        while !self.is_finished() {
             self.round()?;
             let settings = self.config.settings(self.games);
             (supervision.progress)(&Progress {
@@ -277,11 +281,10 @@ impl Run {
                 rate: settings.rate,
                 loss: self.last_learnt.loss,
             });
-            let played = self.games >= all_games;
-            let finished = played && self.pending.is_empty();
+            let finished = self.is_finished();
             // When all is played the last round is still to be learnt: the last measurement waits for it.
             let due = self.games - self.measured_games >= supervision.measure_every && self.positions > 0;
-            if finished || due && !played {
+            if finished || due && self.games < all_games {
                 self.measure(supervision)?;
             }
             let out_of_time = supervision.time_budget.is_some_and(|budget| begun.elapsed() >= budget);
@@ -294,9 +297,12 @@ impl Run {
                 return Ok(Ending::Stopped);
             }
         }
-        // Also when there was nothing left to do: whoever resumes a finished run may have lost its weights.
-        self.save_weights()?;
         Ok(Ending::Finished)
+    }
+
+    /// Whether all games were played and learnt from.
+    fn is_finished(&self) -> bool {
+        self.games >= self.config.games() && self.pending.is_empty()
     }
 
     /// Plays a round, and learns from the one before.

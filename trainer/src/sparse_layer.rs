@@ -66,13 +66,10 @@ impl SparseLayer {
     ) -> Result<SparseLayer, ShapeError> {
         FirstLayer::check_width(width)?;
         let count = features.rows() + 1;
-        let expect = |what, found, expected| {
-            if found == expected { Ok(()) } else { Err(ShapeError::Values { what, found, expected }) }
-        };
-        expect("the sparse layer", rows.len(), count * width)?;
-        expect("the first moments of the sparse layer", mean.len(), count * width)?;
-        expect("the second moments of the sparse layer", variance.len(), count * width)?;
-        expect("the clocks of the sparse layer", steps.len(), count)?;
+        ShapeError::check_values("the sparse layer", rows.len(), count * width)?;
+        ShapeError::check_values("the first moments of the sparse layer", mean.len(), count * width)?;
+        ShapeError::check_values("the second moments of the sparse layer", variance.len(), count * width)?;
+        ShapeError::check_values("the clocks of the sparse layer", steps.len(), count)?;
         Ok(SparseLayer { features, width, rows, mean, variance, steps })
     }
 

@@ -93,8 +93,14 @@ pub enum ShapeError {
     LastLayer(usize),
 }
 
-fn expect(what: &'static str, found: usize, expected: usize) -> Result<(), ShapeError> {
-    if found == expected { Ok(()) } else { Err(ShapeError::Values { what, found, expected }) }
+impl ShapeError {
+    /// Checks a number of values.
+    ///
+    /// # Errors
+    /// [`ShapeError::Values`] when it is another one.
+    pub fn check_values(what: &'static str, found: usize, expected: usize) -> Result<(), ShapeError> {
+        if found == expected { Ok(()) } else { Err(ShapeError::Values { what, found, expected }) }
+    }
 }
 
 fn blocks(values: &[f32]) -> Vec<Block> {
@@ -132,7 +138,7 @@ impl FirstLayer {
     pub fn new(bias: &[f32], rows: &[f32]) -> Result<FirstLayer, ShapeError> {
         let width = bias.len();
         Self::check_width(width)?;
-        expect("the last row of the first layer", rows.len() % width, 0)?;
+        ShapeError::check_values("the last row of the first layer", rows.len() % width, 0)?;
         Ok(FirstLayer { width, bias: blocks(bias), rows: blocks(rows) })
     }
 
@@ -177,7 +183,7 @@ impl DenseLayer {
         if !(1..=1024).contains(&outputs) {
             return Err(ShapeError::Outputs(outputs));
         }
-        expect("the weight of a dense layer", weight.len(), inputs * outputs)?;
+        ShapeError::check_values("the weight of a dense layer", weight.len(), inputs * outputs)?;
         let output_blocks = outputs.div_ceil(Block::SIZE);
         let mut by_input = vec![Block::default(); inputs.next_multiple_of(Block::SIZE) * output_blocks];
         for output in 0..outputs {
@@ -241,7 +247,7 @@ impl Network {
         first: FirstLayer,
         dense: Vec<DenseLayer>,
     ) -> Result<Network, ShapeError> {
-        expect("the list of rows of the first layer", first.row_count(), features.rows())?;
+        ShapeError::check_values("the list of rows of the first layer", first.row_count(), features.rows())?;
         let mut before = first.width();
         for (i, layer) in dense.iter().enumerate() {
             if layer.inputs != before {
