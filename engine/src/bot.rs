@@ -14,9 +14,9 @@ use std::{fmt, str::FromStr};
 use thiserror::Error;
 
 use crate::{
-    board::Position,
-    cube::{CubeDecision, CubeState, MoneyCube},
-    net::{Equity, Evaluator, Model, Probabilities},
+    board::{CubeState, Position},
+    cube::{CubeDecision, MoneyCube},
+    net::{Equity, Evaluator, Model, OutcomesDiffer, Probabilities},
     rules::{Dice, RuleSet},
     search::{RankedPlay, rank_plays},
 };
@@ -106,14 +106,9 @@ pub enum BotError {
     /// A level that this version does not know how to play.
     #[error("level {0} is not available yet, expected 0ply")]
     Level(Level),
-    /// Weights that learnt another rule set.
-    #[error("the weights are for the rules {model}, expected weights for {rules}")]
-    Rules {
-        /// What the weights learnt.
-        model: RuleSet,
-        /// What the bot should play.
-        rules: RuleSet,
-    },
+    /// Weights that learnt other outcomes.
+    #[error(transparent)]
+    Outcomes(#[from] OutcomesDiffer),
     /// A cube decision of a player who may not turn the cube.
     #[error("the opponent holds the cube, expected a cube in the middle or with the player on roll")]
     NoCube,
@@ -131,15 +126,12 @@ impl<'m> Bot<'m> {
     /// A bot that plays `rules` with `model`.
     ///
     /// # Errors
-    /// A level that is not available, and a model of other rules.
+    /// A level that is not available, and a model that learnt other outcomes.
     pub fn new(model: &'m Model, level: Level, rules: RuleSet) -> Result<Bot<'m>, BotError> {
         if level != Level::ZeroPly {
             return Err(BotError::Level(level));
         }
-        if model.rules() != rules {
-            return Err(BotError::Rules { model: model.rules(), rules });
-        }
-        Ok(Bot { evaluator: Evaluator::new(model), level, cube: MoneyCube::default() })
+        Ok(Bot { evaluator: Evaluator::for_rules(model, rules)?, level, cube: MoneyCube::default() })
     }
 
     /// The networks.
@@ -154,7 +146,7 @@ impl<'m> Bot<'m> {
 
     /// The rules that it plays.
     pub fn rules(&self) -> RuleSet {
-        self.model().rules()
+        self.evaluator.rules()
     }
 
     /// What `position` is worth to the player on roll in money play with `cube`. A finished game is worth its points.

@@ -5,9 +5,8 @@
 //!
 //! ```
 //! use zar::{
-//!     board::Position,
+//!     board::{CubeState, Position},
 //!     bot::{Bot, Level, Valuation},
-//!     cube::CubeState,
 //!     net::Model,
 //!     rules::{Dice, RuleSet},
 //! };

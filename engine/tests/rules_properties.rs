@@ -94,17 +94,22 @@ fn moved(board: &Board, side: i8, from: usize, die: u8) -> Option<Board> {
     Some(after)
 }
 
-/// The boards that playing as many of `dice` as possible, in this order, leads to, and how many dice that is.
+/// The boards that playing as many of `dice` as possible, in this order, leads to, and how many dice that is. A game that
+/// ends has used them all.
 fn played_in_order(board: Board, side: i8, dice: &[u8]) -> (usize, BTreeSet<Board>) {
     let mut boards = BTreeSet::from([board]);
+    let mut ended = BTreeSet::new();
     for (played, &die) in dice.iter().enumerate() {
         let next: BTreeSet<Board> =
             boards.iter().flat_map(|board| (0..26).filter_map(move |from| moved(board, side, from, die))).collect();
         if next.is_empty() {
-            return (played, boards);
+            return if ended.is_empty() { (played, boards) } else { (dice.len(), ended) };
         }
-        boards = next;
+        let (over, going_on) = next.into_iter().partition(|board| board.iter().all(|&count| count * side <= 0));
+        ended.extend::<BTreeSet<Board>>(over);
+        boards = going_on;
     }
+    boards.extend(ended);
     (dice.len(), boards)
 }
 
@@ -298,7 +303,7 @@ proptest! {
     fn legal_plays_are_what_trying_everything_finds(position in positions(), dice in rolls()) {
         let plays = position.legal_plays(dice, RULES);
         let (used, results) = brute_force(*position.points(), 1, dice);
-        prop_assert!(plays.iter().all(|play| play.play.len() == used));
+        prop_assert!(plays.iter().all(|play| play.play.len() == used || play.after.opponent_off() == CHECKERS));
         let found: BTreeSet<Board> = plays.iter().map(|play| *play.after.swapped().points()).collect();
         prop_assert_eq!(found.len(), plays.len(), "a result is there twice");
         prop_assert_eq!(found, results);

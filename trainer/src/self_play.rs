@@ -53,7 +53,7 @@ impl SelfPlay {
     fn play_game(&self, evaluator: &mut Evaluator<'_>, buffers: &mut Buffers, number: u64) -> Vec<Sample> {
         let mut rng = stream(self.seed, Purpose::Game, number);
         let position = self.opening(evaluator, buffers, &mut rng);
-        let rules = evaluator.model().rules();
+        let rules = evaluator.rules();
         let Buffers { plays, evaluations, turns } = buffers;
         turns.clear();
         let mut position = position;
@@ -75,7 +75,7 @@ impl SelfPlay {
         let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
         let random = uniform() < self.random_openings;
         let number = (uniform() * f64::from(self.random_plays)) as u32 + 1;
-        let rules = evaluator.model().rules();
+        let rules = evaluator.rules();
         let mut position = Position::START;
         for _ in 0..if random { number } else { 0 } {
             buffers.plays.generate(&position, Dice::roll(rng), rules);

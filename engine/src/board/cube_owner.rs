@@ -1,10 +1,13 @@
 //! Who may turn the doubling cube next.
 
+use serde::{Deserialize, Serialize};
+
 /// The highest value that a cube shows: as much as a Match ID and an XGID can hold.
 pub const HIGHEST_CUBE: u32 = 1 << 15;
 
 /// Where the doubling cube stands, seen by the player on roll.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum CubeOwner {
     /// In the middle: either player may double.
     #[default]

@@ -24,12 +24,14 @@
 
 mod base64;
 mod cube_owner;
+mod cube_state;
 mod match_id;
 mod position;
 mod position_id;
 mod xgid;
 
 pub use cube_owner::{CubeOwner, HIGHEST_CUBE};
+pub use cube_state::{CubeState, CubeValueError};
 pub use match_id::{GameState, MatchId, MatchIdError, MatchPlayer, Resignation};
 pub use position::{BAR, CHECKERS, Position, PositionError};
 pub use position_id::PositionIdError;

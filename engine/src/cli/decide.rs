@@ -14,9 +14,8 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    board::{CubeOwner, Position, PositionIdError},
+    board::{CHECKERS, CubeOwner, CubeState, CubeValueError, Position, PositionIdError},
     bot::{Bot, BotError, UnknownLevel, Valuation},
-    cube::{CubeState, CubeValueError},
     rules::{Dice, DiceError, UnknownRuleSet},
 };
 
@@ -324,7 +323,8 @@ fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> 
         other = Bot::new(bot.model(), level, rules)?;
         &mut other
     };
-    if position.is_over() {
+    // With dice, a player may bear off alone.
+    if position.off() == CHECKERS || dice.is_none() && position.is_over() {
         return Err(RequestError::GameOver(position));
     }
     match (request.want, dice) {

@@ -26,11 +26,11 @@ use thiserror::Error;
 use crate::{
     bot::{Bot, BotError, Level},
     net::{Model, ModelError},
-    rules::{DiceError, RuleSet},
+    rules::{DiceError, MatchScore, RuleSet},
 };
 
 use conduct::{complain, usage};
-use position_arg::{MatchScore, PositionArg, PositionArgError};
+use position_arg::{PositionArg, PositionArgError};
 
 /// The name that complaints begin with.
 const NAME: &str = "zar";
@@ -66,7 +66,7 @@ struct Options {
     /// How far to look ahead: 0ply (1ply, 2ply, 3ply and rollout are not available yet).
     #[arg(long, global = true, value_name = "LEVEL", default_value_t)]
     level: Level,
-    /// The rules: backgammon.
+    /// The rules: backgammon, tavla, tavla2004, table or plain.
     #[arg(long, global = true, value_name = "NAME", default_value_t)]
     rules: RuleSet,
     /// A weights file [default: the weights in the program].

@@ -1,13 +1,15 @@
 //! POSITION on the command line: a Position ID, `PositionID:MatchID`, an XGID, or `start`.
 
-use std::{fmt, str::FromStr};
+use std::str::FromStr;
 
 use thiserror::Error;
 
 use crate::{
-    board::{CubeOwner, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction, XgidError},
-    cube::{CubeState, CubeValueError},
-    rules::{Dice, DiceError},
+    board::{
+        CubeOwner, CubeState, CubeValueError, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction,
+        XgidError,
+    },
+    rules::{Dice, DiceError, MatchScore, MatchScoreError},
 };
 
 use super::CliError;
@@ -26,17 +28,6 @@ pub struct PositionArg {
     pub cube: CubeState,
     /// The score, unless it is money play.
     pub score: Option<MatchScore>,
-}
-
-/// The score of a match, seen by the player on roll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MatchScore {
-    /// Points that win the match.
-    pub length: u32,
-    /// Points of the player on roll and of his opponent.
-    pub scores: [u32; 2],
-    /// Whether this is the Crawford game.
-    pub crawford: bool,
 }
 
 /// Why a text is no POSITION.
@@ -60,6 +51,9 @@ pub enum PositionArgError {
     /// A cube that does not exist.
     #[error(transparent)]
     Cube(#[from] CubeValueError),
+    /// A score that no match has while it goes on.
+    #[error(transparent)]
+    Score(#[from] MatchScoreError),
 }
 
 impl PositionArg {
@@ -114,7 +108,7 @@ fn position_and_match(text: &str) -> Result<PositionArg, PositionArgError> {
         position,
         dice: id.dice.map(|[first, second]| Dice::new(first, second)).transpose()?,
         cube: CubeState::new(id.cube_value, id.relative_cube_owner())?,
-        score: score(id.match_length, id.relative_scores(), id.crawford),
+        score: score(id.match_length, id.relative_scores(), id.crawford)?,
     })
 }
 
@@ -128,21 +122,12 @@ fn xgid(text: &str) -> Result<PositionArg, PositionArgError> {
         position: xgid.position,
         dice,
         cube: CubeState::new(xgid.cube_value, xgid.cube_owner)?,
-        score: score(xgid.match_length, xgid.scores, xgid.crawford),
+        score: score(xgid.match_length, xgid.scores, xgid.crawford)?,
     })
 }
 
-fn score(length: u32, scores: [u32; 2], crawford: bool) -> Option<MatchScore> {
-    (length > 0).then_some(MatchScore { length, scores, crawford })
-}
-
-/// Written `3-2 in a match to 7`.
-impl fmt::Display for MatchScore {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let [player, opponent] = self.scores;
-        write!(f, "{player}-{opponent} in a match to {}", self.length)?;
-        if self.crawford { f.write_str(" (Crawford game)") } else { Ok(()) }
-    }
+fn score(length: u32, scores: [u32; 2], crawford: bool) -> Result<Option<MatchScore>, MatchScoreError> {
+    (length > 0).then(|| MatchScore::new(length, scores, crawford)).transpose()
 }
 
 /// Where the cube is, in words.
@@ -166,7 +151,7 @@ mod tests {
         assert_eq!("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10".parse(), Ok(start));
         let rolled: PositionArg = "4HPwATDgc/ABMA:cInqAAAAAAAE".parse().unwrap();
         assert_eq!(rolled.dice, Some(Dice::new(5, 2).unwrap()));
-        assert_eq!(rolled.score, Some(MatchScore { length: 7, scores: [0, 0], crawford: false }));
+        assert_eq!(rolled.score, Some(MatchScore::new(7, [0, 0], false).unwrap()));
         let held: PositionArg = "-b----E-C---eE---c-e----B-:2:-1:1:31:1:2:0:7:10".parse().unwrap();
         assert_eq!((held.cube.value(), held.cube.owner()), (4, CubeOwner::Opponent));
         assert_eq!(held.score.unwrap().to_string(), "1-2 in a match to 7");

@@ -16,61 +16,9 @@ mod money;
 
 use std::fmt;
 
-use thiserror::Error;
-
-use crate::{
-    board::{CubeOwner, HIGHEST_CUBE},
-    net::Equity,
-};
+use crate::net::Equity;
 
 pub use money::{CUBE_EFFICIENCY, MoneyCube};
-
-/// What the cube shows and who may turn it, seen by the player on roll.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct CubeState {
-    value: u32,
-    owner: CubeOwner,
-}
-
-/// A number that no cube shows.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-#[error("the cube shows {0}, expected a power of two from 1 to {HIGHEST_CUBE}")]
-pub struct CubeValueError(pub u32);
-
-impl CubeState {
-    /// The cube at the start of a game: 1, in the middle.
-    pub const START: CubeState = CubeState { value: 1, owner: CubeOwner::Centered };
-
-    /// A cube of `value` on the side of `owner`.
-    ///
-    /// # Errors
-    /// A value that is no power of two, or above [`HIGHEST_CUBE`].
-    pub fn new(value: u32, owner: CubeOwner) -> Result<CubeState, CubeValueError> {
-        let shown = value.is_power_of_two() && value <= HIGHEST_CUBE;
-        if shown { Ok(CubeState { value, owner }) } else { Err(CubeValueError(value)) }
-    }
-
-    /// What the cube shows: 1, 2, 4 ...
-    pub fn value(self) -> u32 {
-        self.value
-    }
-
-    /// Who may turn it.
-    pub fn owner(self) -> CubeOwner {
-        self.owner
-    }
-
-    /// The same cube seen by the other player.
-    pub fn swapped(self) -> CubeState {
-        CubeState { owner: self.owner.swapped(), ..self }
-    }
-}
-
-impl Default for CubeState {
-    fn default() -> Self {
-        CubeState::START
-    }
-}
 
 /// What a player who may turn the cube should do before he rolls, and the answer to a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -181,14 +129,5 @@ mod tests {
         }
         let redouble = CubeDecision::between(Equity(0.9), Equity(1.2), Equity(1.0), true);
         assert_eq!((redouble.name(), redouble.to_string().as_str()), ("redouble-drop", "Redouble, drop"));
-    }
-
-    #[test]
-    fn cubes_show_powers_of_two() {
-        assert_eq!(CubeState::new(0, CubeOwner::Centered), Err(CubeValueError(0)));
-        assert_eq!(CubeState::new(3, CubeOwner::Player), Err(CubeValueError(3)));
-        assert_eq!(CubeState::new(1 << 16, CubeOwner::Player), Err(CubeValueError(1 << 16)));
-        let cube = CubeState::new(2, CubeOwner::Player).unwrap();
-        assert_eq!((cube.swapped().value(), cube.swapped().owner()), (2, CubeOwner::Opponent));
     }
 }

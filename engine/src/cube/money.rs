@@ -44,14 +44,14 @@ struct Game {
 
 impl Game {
     fn new(p: Probabilities, rules: RuleSet) -> Game {
-        let RuleSet::Backgammon = rules;
+        let (gammon, triple) = rules.premiums();
         // What never happens is worth whatever it may be: a single game.
         let average =
             |extra: f32, probability: f32| if probability > 0.0 { 1.0 + (extra / probability).min(2.0) } else { 1.0 };
         Game {
             win: p.win,
-            won_value: average(p.win_gammon + p.win_triple, p.win),
-            lost_value: average(p.lose_gammon + p.lose_triple, 1.0 - p.win),
+            won_value: average(gammon * p.win_gammon + triple * p.win_triple, p.win),
+            lost_value: average(gammon * p.lose_gammon + triple * p.lose_triple, 1.0 - p.win),
         }
     }
 

@@ -1,10 +1,11 @@
 //! Evaluation of positions by a model.
 
 use pulp::Arch;
+use thiserror::Error;
 
 use crate::{
     board::Position,
-    rules::{LegalPlay, Outcome},
+    rules::{LegalPlay, Outcome, RuleSet},
 };
 
 use super::{
@@ -16,17 +17,49 @@ use super::{
 #[derive(Clone, Debug)]
 pub struct Evaluator<'m> {
     model: &'m Model,
+    rules: RuleSet,
     arch: Arch,
     accumulators: Vec<Accumulator>,
     activations: Activations,
 }
 
+/// Weights whose outcomes are not those of the rules that are played.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error(
+    "the weights learnt what counts as a gammon or a triple game under {learnt}, expected weights whose outcomes are those of {played}"
+)]
+pub struct OutcomesDiffer {
+    /// The rules that the weights learnt.
+    pub learnt: RuleSet,
+    /// The rules that are played.
+    pub played: RuleSet,
+}
+
 impl<'m> Evaluator<'m> {
-    /// An evaluator for one thread.
+    /// An evaluator for one thread, by the rules that the model learnt.
     pub fn new(model: &'m Model) -> Evaluator<'m> {
         let accumulators =
             PositionClass::ALL.iter().map(|&class| Accumulator::for_network(model.network(class))).collect();
-        Evaluator { model, arch: Arch::new(), accumulators, activations: Activations::default() }
+        Evaluator { model, rules: model.rules(), arch: Arch::new(), accumulators, activations: Activations::default() }
+    }
+
+    /// An evaluator for games by `rules`.
+    ///
+    /// # Errors
+    /// A model whose outputs mean something else than the outcomes of these rules.
+    pub fn for_rules(model: &'m Model, rules: RuleSet) -> Result<Evaluator<'m>, OutcomesDiffer> {
+        let learnt = model.rules();
+        if learnt.outcomes_serve(rules) {
+            Ok(Evaluator { rules, ..Evaluator::new(model) })
+        } else {
+            Err(OutcomesDiffer { learnt, played: rules })
+        }
+    }
+
+    /// The rules by which the games end that it evaluates.
+    #[inline]
+    pub fn rules(&self) -> RuleSet {
+        self.rules
     }
 
     /// The model.
@@ -36,7 +69,7 @@ impl<'m> Evaluator<'m> {
 
     /// How the game ends for the player on roll in `position`, who is about to roll. A finished game is certain.
     pub fn evaluate(&mut self, position: &Position) -> Probabilities {
-        if let Some(outcome) = Outcome::of(position, self.model.rules()) {
+        if let Some(outcome) = Outcome::of(position, self.rules) {
             return Probabilities::certain(outcome);
         }
         let class = PositionClass::of(position);
@@ -44,7 +77,7 @@ impl<'m> Evaluator<'m> {
         let accumulator = &mut self.accumulators[class.index()];
         accumulate(self.arch, network, position, accumulator);
         let outputs = evaluate_from(self.arch, network, accumulator, position, &mut self.activations);
-        Probabilities::from_array(outputs).made_possible(position)
+        Probabilities::from_array(outputs).made_possible(position, self.rules)
     }
 
     /// Evaluates the results of all `plays` of one position, each as the next player sees it, in their order.
@@ -55,7 +88,7 @@ impl<'m> Evaluator<'m> {
         let unmoved = position.swapped();
         let mut accumulated = [false; PositionClass::ALL.len()];
         for LegalPlay { after, .. } in plays {
-            if let Some(outcome) = Outcome::of(after, self.model.rules()) {
+            if let Some(outcome) = Outcome::of(after, self.rules) {
                 results.push(Probabilities::certain(outcome));
                 continue;
             }
@@ -67,7 +100,7 @@ impl<'m> Evaluator<'m> {
                 accumulated[class.index()] = true;
             }
             let outputs = evaluate_from(self.arch, network, accumulator, after, &mut self.activations);
-            results.push(Probabilities::from_array(outputs).made_possible(after));
+            results.push(Probabilities::from_array(outputs).made_possible(after, self.rules));
         }
     }
 }

@@ -14,7 +14,7 @@ mod model;
 mod probabilities;
 
 pub use class::PositionClass;
-pub use evaluator::Evaluator;
+pub use evaluator::{Evaluator, OutcomesDiffer};
 pub use features::{FeatureSet, MAX_SLOTS, NO_ROW, Slots, UnknownFeatureSet};
 pub use file::{FORMAT_VERSION, ModelError, Provenance};
 pub use layers::{Activation, DenseLayer, FirstLayer, Network, OUTPUTS, ShapeError};

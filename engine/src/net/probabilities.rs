@@ -5,7 +5,7 @@ use std::{fmt, ops::Neg};
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    board::Position,
+    board::{BAR, Position},
     rules::{Outcome, RuleSet},
 };
 
@@ -68,28 +68,39 @@ impl Probabilities {
         }
     }
 
-    /// Cubeless money equity: 2·P(win) − 1 + P(wg) + P(wbg) − P(lg) − P(lbg).
+    /// Cubeless money equity: 2·P(win) − 1, and what gammons and triple games pay more than a single game. Under the
+    /// international rules that is 2·P(win) − 1 + P(wg) + P(wbg) − P(lg) − P(lbg).
     #[inline]
     pub fn equity(self, rules: RuleSet) -> Equity {
-        let RuleSet::Backgammon = rules;
-        Equity(2.0 * self.win - 1.0 + self.win_gammon + self.win_triple - self.lose_gammon - self.lose_triple)
+        let (gammon, triple) = rules.premiums();
+        Equity(
+            2.0 * self.win - 1.0
+                + gammon * (self.win_gammon - self.lose_gammon)
+                + triple * (self.win_triple - self.lose_triple),
+        )
     }
 
-    /// Takes away what cannot happen from `position` any more, and what contradicts itself: a side that has borne off a
-    /// checker loses no gammon, in a race nobody loses a triple game without a checker in the winner's home board,
-    /// and no ending is likelier than one that includes it.
+    /// Takes away what cannot happen from `position` any more, and what contradicts itself or the rules: a side that
+    /// has borne off a checker loses no gammon, in a race nobody loses a triple game without a checker where the rules ask
+    /// for one, and no ending is likelier than one that includes it.
     #[inline]
-    pub fn made_possible(self, position: &Position) -> Probabilities {
+    pub fn made_possible(self, position: &Position, rules: RuleSet) -> Probabilities {
         let mut p = self;
-        p.win_gammon = if position.opponent_off() > 0 { 0.0 } else { p.win_gammon.min(p.win) };
-        p.lose_gammon = if position.off() > 0 { 0.0 } else { p.lose_gammon.min(1.0 - p.win) };
+        let gammons = rules.has_gammons();
+        p.win_gammon = if position.opponent_off() > 0 || !gammons { 0.0 } else { p.win_gammon.min(p.win) };
+        p.lose_gammon = if position.off() > 0 || !gammons { 0.0 } else { p.lose_gammon.min(1.0 - p.win) };
+        let Some(triple) = rules.terms().triple else {
+            (p.win_triple, p.lose_triple) = (0.0, 0.0);
+            return p;
+        };
         p.win_triple = p.win_triple.min(p.win_gammon);
         p.lose_triple = p.lose_triple.min(p.lose_gammon);
         if position.is_race() {
-            if position.points()[0..=6].iter().all(|&count| count >= 0) {
+            let safe = triple.furthest_safe_point();
+            if position.points()[..BAR - safe].iter().all(|&count| count >= 0) {
                 p.win_triple = 0.0;
             }
-            if position.points()[19..=25].iter().all(|&count| count <= 0) {
+            if position.points()[safe + 1..].iter().all(|&count| count <= 0) {
                 p.lose_triple = 0.0;
             }
         }
@@ -131,18 +142,21 @@ mod tests {
     #[test]
     fn impossible_endings_are_taken_away() {
         let all = Probabilities::from_array([0.5, 0.6, 0.7, 0.6, 0.7]);
-        assert_eq!(all.made_possible(&Position::START).to_array(), [0.5; 5]);
+        assert_eq!(all.made_possible(&Position::START, RuleSet::Backgammon).to_array(), [0.5; 5]);
         let mut points = [0i8; 26];
         points[3] = 15;
         points[22] = -14;
         let race = Position::new(points).unwrap();
-        assert_eq!(all.made_possible(&race).to_array(), [0.5, 0.0, 0.0, 0.5, 0.0]);
-        assert_eq!(all.flipped().made_possible(&race.swapped()).to_array(), [0.5, 0.5, 0.0, 0.0, 0.0]);
+        assert_eq!(all.made_possible(&race, RuleSet::Backgammon).to_array(), [0.5, 0.0, 0.0, 0.5, 0.0]);
+        assert_eq!(
+            all.flipped().made_possible(&race.swapped(), RuleSet::Backgammon).to_array(),
+            [0.5, 0.5, 0.0, 0.0, 0.0]
+        );
         // The opponent still has a checker in the home board of the player on roll.
         points[22] = -14;
         points[4] = -1;
         points[3] = 15;
         let race = Position::new(points).unwrap();
-        assert_eq!(all.made_possible(&race).win_triple, 0.5);
+        assert_eq!(all.made_possible(&race, RuleSet::Backgammon).win_triple, 0.5);
     }
 }

@@ -152,24 +152,45 @@ fn descending(mut set: u32) -> impl Iterator<Item = u8> {
 impl LegalPlays {
     /// Replaces the contents by the legal plays of the player on roll in `position`.
     ///
-    /// In a game that is over only the empty play is legal.
+    /// A player without checkers has the empty play alone. One whose opponent has none bears off by himself, as in
+    /// practice: whether a game is over is for [`Outcome`](super::Outcome) to say.
     pub fn generate(&mut self, position: &Position, dice: Dice, rules: RuleSet) {
-        let RuleSet::Backgammon = rules;
         self.plays.clear();
         self.fingerprints.clear();
         self.used = Used::Nothing;
         let turn = Turn::new(position);
-        if !position.is_over() {
-            if dice.is_double() {
-                self.doubles(&turn, position, dice.high(), BAR as u8, 0);
-            } else {
-                self.two_dice(&turn, position, dice.high(), dice.low(), Used::HighDie);
-                self.two_dice(&turn, position, dice.low(), dice.high(), Used::LowDie);
-            }
+        if dice.is_double() {
+            self.doubles(&turn, position, dice.high(), BAR as u8, 0);
+        } else {
+            self.two_dice(&turn, position, dice.high(), dice.low(), Used::HighDie);
+            self.two_dice(&turn, position, dice.low(), dice.high(), Used::LowDie);
+        }
+        if rules.terms().least_waste {
+            self.keep_least_waste(dice);
         }
         if self.plays.is_empty() {
             self.plays.push(LegalPlay { play: Play::EMPTY, after: position.swapped() });
         }
+    }
+
+    /// Of plays that use the whole roll, keeps those that waste the fewest pips in bearing off. What is used of the roll
+    /// is moved or wasted, so that waste is what is used plus the pips that are left, less those before the play.
+    fn keep_least_waste(&mut self, dice: Dice) {
+        if !matches!(self.used, Used::BothDice | Used::Double(4)) {
+            return;
+        }
+        let waste = |LegalPlay { play, after }: &LegalPlay| {
+            let used = match &**play {
+                // The last checker has gone off with one die, and the smaller one if it can.
+                [Move { from, .. }] if *from <= dice.low() => dice.low(),
+                [_] => dice.high(),
+                _ => dice.high() + dice.low(),
+            };
+            u32::from(used) + after.opponent_pip_count()
+        };
+        // With doubles every way to use four dice uses as much, and the last checkers go off in as many moves.
+        let least = self.plays.iter().map(waste).min();
+        self.plays.retain(|legal| Some(waste(legal)) == least);
     }
 
     /// Plays of the same die, each from no higher a point than the one before. Every set of moves has exactly one such
@@ -194,7 +215,8 @@ impl LegalPlays {
             let between = turn.after(source, first);
             let sources = between.sources(second);
             if sources == 0 {
-                if self.outranks(alone) {
+                // A game that ends with the last checker has used the whole roll.
+                if self.outranks(if between.own == 0 { Used::BothDice } else { alone }) {
                     self.push_new(&between, position);
                 }
             } else if self.outranks(Used::BothDice) {

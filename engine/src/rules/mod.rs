@@ -2,6 +2,7 @@
 
 mod dice;
 mod legal;
+mod match_score;
 mod notation;
 mod outcome;
 mod play;
@@ -9,7 +10,10 @@ mod rule_set;
 
 pub use dice::{Dice, DiceError};
 pub use legal::{LegalPlay, LegalPlays};
+pub use match_score::{LONGEST_MATCH, MatchScore, MatchScoreError};
 pub use notation::PlayTextError;
 pub use outcome::Outcome;
 pub use play::{Move, Play};
-pub use rule_set::{RuleSet, UnknownRuleSet};
+pub use rule_set::{
+    Crawford, CubeTerms, FirstRoll, ResignationTerms, RuleSet, Terms, TimeTerms, Triple, UnknownRuleSet,
+};

@@ -7,7 +7,7 @@ use std::{cmp::Reverse, fmt};
 
 use thiserror::Error;
 
-use crate::board::{BAR, Position};
+use crate::board::{BAR, CHECKERS, Position};
 
 use super::{Dice, LegalPlay, Move, Play, RuleSet};
 
@@ -378,7 +378,7 @@ impl Position {
     pub fn parse_play(&self, text: &str, dice: Dice, rules: RuleSet) -> Result<LegalPlay, PlayTextError> {
         let movements = movements(text)?;
         let legal = self.legal_plays(dice, rules);
-        if self.is_over() && !movements.is_empty() {
+        if self.off() == CHECKERS && !movements.is_empty() {
             return Err(PlayTextError::GameOver);
         }
         let all_dice = dice_of(dice);
@@ -398,7 +398,8 @@ impl Position {
             legal.iter().filter_map(|&play| fits(play.after).map(|made| (play, made.hits))).collect();
         if plays.is_empty() {
             let played = attempt.made.iter().map(|made| made.dice).max();
-            return Err(match (played, legal[0].play.len()) {
+            let required = legal.iter().map(|legal| legal.play.len()).min().unwrap_or(0);
+            return Err(match (played, required) {
                 (None, _) => self
                     .why_impossible(&movements, dice)
                     .or(attempt.fault.map(|(_, fault)| fault))
@@ -525,9 +526,12 @@ mod tests {
         assert_eq!(read(&pair, "8/2(2)", "33").as_deref(), Ok("8/5*/2*(2)"));
         assert_eq!(read(&pair, "8/5/2 8/5* 6/3", "33").as_deref(), Ok("8/5* 8/2* 6/3"));
         assert_eq!(read(&pair, "6/5 8/5", "31").as_deref(), Ok("8/5* 6/5"));
-        // 6/off at once would leave the 1 unplayed.
+        // The game ends with 6/off, so that nothing is left to play; without the last checker a die would be.
         let race = position(&[(6, 1)], &[(5, 1), (20, 2)]);
-        assert_eq!(read(&race, "6/off", "61").as_deref(), Ok("6/5*/off"));
+        assert_eq!(read(&race, "6/off", "61").as_deref(), Ok("6/off"));
+        assert_eq!(read(&race, "6/5*/off", "61").as_deref(), Ok("6/5*/off"));
+        let race = position(&[(6, 1), (1, 1)], &[(5, 1), (20, 2)]);
+        assert_eq!(read(&race, "6/off", "61"), Err(MoreDice { played: 1, required: 2 }));
     }
 
     #[test]
@@ -538,7 +542,7 @@ mod tests {
         assert_eq!(read(&closed, "bar/22", "31"), Err(Blocked(22)));
         assert_eq!(read(&closed, "6/3", "31"), Err(EnterFirst(1)));
         assert_eq!(read(&Position::START, "", "31"), Err(MoreDice { played: 0, required: 2 }));
-        let over = position(&[(6, 5)], &[]);
+        let over = position(&[], &[(6, 5)]);
         assert_eq!(read(&over, "", "31").as_deref(), Ok(""));
         assert_eq!(read(&over, "6/3", "31"), Err(GameOver));
     }

@@ -1,8 +1,8 @@
 //! What a finished game was: single, gammon or triple, won or lost.
 
-use crate::board::{CHECKERS, Position};
+use crate::board::{BAR, CHECKERS, Position};
 
-use super::RuleSet;
+use super::{RuleSet, rule_set::TRIPLE_POINTS};
 
 /// How a game ended for the player from whose side the position is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -11,31 +11,27 @@ pub enum Outcome {
     WinSingle,
     /// He won before the opponent bore off a checker.
     WinGammon,
-    /// He won a backgammon (a triple game).
+    /// He won a triple game, in backgammon called a backgammon.
     WinTriple,
     /// He lost a single game.
     LoseSingle,
     /// He lost a gammon.
     LoseGammon,
-    /// He lost a backgammon (a triple game).
+    /// He lost a triple game.
     LoseTriple,
 }
 
 impl Outcome {
     /// How the game in `position` has ended for the player on roll, or `None` while it goes on.
     ///
-    /// Under [`RuleSet::Backgammon`] a gammon is lost with no checker off, and a backgammon when besides one is still on
-    /// the bar or in the winner's home board.
+    /// A gammon is lost with no checker off, a triple game when besides the loser's checkers stand as
+    /// [`Terms::triple`](super::Terms::triple) says. Where a rule set knows no gammons or no triple games, there are none.
+    #[inline]
     pub fn of(position: &Position, rules: RuleSet) -> Option<Outcome> {
-        let RuleSet::Backgammon = rules;
         if position.off() == CHECKERS {
-            Some(match lost(&position.swapped()) {
-                Outcome::LoseSingle => Outcome::WinSingle,
-                Outcome::LoseGammon => Outcome::WinGammon,
-                _ => Outcome::WinTriple,
-            })
+            Some(lost(&position.swapped(), rules).reversed())
         } else if position.opponent_off() == CHECKERS {
-            Some(lost(position))
+            Some(lost(position, rules))
         } else {
             None
         }
@@ -43,26 +39,44 @@ impl Outcome {
 
     /// Points that the outcome pays at a cube of 1, negative when lost.
     pub fn points(self, rules: RuleSet) -> i32 {
-        let RuleSet::Backgammon = rules;
+        let (gammon, triple) = (rules.terms().gammon_points as i32, TRIPLE_POINTS as i32);
         match self {
             Outcome::WinSingle => 1,
-            Outcome::WinGammon => 2,
-            Outcome::WinTriple => 3,
+            Outcome::WinGammon => gammon,
+            Outcome::WinTriple => triple,
             Outcome::LoseSingle => -1,
-            Outcome::LoseGammon => -2,
-            Outcome::LoseTriple => -3,
+            Outcome::LoseGammon => -gammon,
+            Outcome::LoseTriple => -triple,
+        }
+    }
+
+    /// The same outcome for the other player.
+    pub fn reversed(self) -> Outcome {
+        match self {
+            Outcome::WinSingle => Outcome::LoseSingle,
+            Outcome::WinGammon => Outcome::LoseGammon,
+            Outcome::WinTriple => Outcome::LoseTriple,
+            Outcome::LoseSingle => Outcome::WinSingle,
+            Outcome::LoseGammon => Outcome::WinGammon,
+            Outcome::LoseTriple => Outcome::WinTriple,
         }
     }
 }
 
 /// The loss of the player on roll, whose opponent has borne off everything.
-fn lost(position: &Position) -> Outcome {
-    let in_winners_home = (19..=25).any(|point| position.checkers(point) > 0);
-    match (position.off(), in_winners_home) {
-        (0, true) => Outcome::LoseTriple,
-        (0, false) => Outcome::LoseGammon,
-        _ => Outcome::LoseSingle,
+#[inline]
+fn lost(position: &Position, rules: RuleSet) -> Outcome {
+    let terms = rules.terms();
+    if position.off() > 0 || !rules.has_gammons() {
+        return Outcome::LoseSingle;
     }
+    if terms
+        .triple
+        .is_some_and(|triple| (triple.furthest_safe_point() + 1..=BAR).any(|point| position.checkers(point) > 0))
+    {
+        return Outcome::LoseTriple;
+    }
+    Outcome::LoseGammon
 }
 
 #[cfg(test)]

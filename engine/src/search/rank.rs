@@ -37,7 +37,7 @@ pub struct RankedPlay {
 ///
 /// Never empty: with nothing legal it holds the empty play.
 pub fn rank_plays(evaluator: &mut Evaluator<'_>, position: &Position, dice: Dice) -> Vec<RankedPlay> {
-    let rules = evaluator.model().rules();
+    let rules = evaluator.rules();
     let mut plays = LegalPlays::default();
     plays.generate(position, dice, rules);
     let mut evaluations = Vec::with_capacity(plays.len());

@@ -177,7 +177,7 @@ impl<'m> ModelPlayer<'m> {
 
 impl Player for ModelPlayer<'_> {
     fn choose(&mut self, position: &Position, _: Dice, plays: &LegalPlays) -> Result<usize, PlayerError> {
-        let rules = self.evaluator.model().rules();
+        let rules = self.evaluator.rules();
         self.evaluator.evaluate_plays(position, plays, &mut self.evaluations);
         Ok(best_play(&self.evaluations, rules))
     }
