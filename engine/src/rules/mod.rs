@@ -7,6 +7,7 @@ mod notation;
 mod outcome;
 mod play;
 mod rule_set;
+mod stakes;
 
 pub use dice::{Dice, DiceError};
 pub use legal::{LegalPlay, LegalPlays};
@@ -17,3 +18,4 @@ pub use play::{Move, Play};
 pub use rule_set::{
     Crawford, CubeTerms, FirstRoll, ResignationTerms, RuleSet, Terms, TimeTerms, Triple, UnknownRuleSet,
 };
+pub use stakes::{MoneyOptions, Session, Stakes};
