@@ -36,6 +36,23 @@ pub struct Config {
     /// What is done one after the other.
     #[serde(rename = "phase")]
     pub phases: Vec<Phase>,
+    /// The weights that a refinement began with; a run from random weights has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
+}
+
+/// Weights that a refinement begins with.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Games that were played for them.
+    pub games: u64,
+    /// Positions that they learnt from.
+    pub positions: u64,
+    /// CRC-32 of their file, in hexadecimal.
+    pub checksum: String,
+    /// The configuration of their run, in TOML; it may have an origin of its own.
+    pub config: String,
 }
 
 /// The layers of one network.
@@ -62,6 +79,27 @@ pub struct Phase {
     pub lambda: [f64; 2],
     /// The learning rate at the beginning and at the end.
     pub rate: [f64; 2],
+    /// Share of the positions whose target is the exact expectation over all 21 rolls of the best play; when it is not 0
+    /// only these are learnt from, and λ means nothing.
+    #[serde(default, skip_serializing_if = "is_none_at_all")]
+    pub expectation: f64,
+    /// How often each round is learnt from, each time in another order.
+    #[serde(default = "once", skip_serializing_if = "is_once")]
+    pub passes: u32,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_none_at_all(share: &f64) -> bool {
+    *share == 0.0
+}
+
+fn once() -> u32 {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_once(passes: &u32) -> bool {
+    *passes == 1
 }
 
 /// Where in its schedule a run is.
@@ -71,6 +109,10 @@ pub struct Settings {
     pub lambda: f64,
     /// Learning rate.
     pub rate: f64,
+    /// Share of the positions with exact expectations as targets; 0: none, and all learn from λ-returns.
+    pub expectation: f64,
+    /// How often each round is learnt from.
+    pub passes: u32,
 }
 
 /// Why a configuration was refused.
@@ -106,18 +148,20 @@ pub enum ConfigError {
         error: ShapeError,
     },
     /// A name that no preset has.
-    #[error("{0:?} is not a preset: expected quick or standard")]
+    #[error("{0:?} is not a preset: expected quick, standard or refine")]
     Preset(String),
 }
 
 impl Config {
-    /// A named configuration: `quick` makes a player in minutes, `standard` is what the shipped weights come from.
+    /// A named configuration: `quick` makes a player in minutes, `standard` is what the shipped weights come from, and
+    /// `refine` goes on from these.
     ///
     /// # Errors
     /// A name that no preset has.
     pub fn preset(name: &str) -> Result<Config, ConfigError> {
         match name {
             "quick" => Config::from_toml(include_str!("../presets/quick.toml")),
+            "refine" => Config::from_toml(include_str!("../presets/refine.toml")),
             "standard" => Config::from_toml(include_str!("../../models/backgammon/run.toml")),
             _ => Err(ConfigError::Preset(name.chars().take(40).collect())),
         }
@@ -172,7 +216,12 @@ impl Config {
                 let done = ((games - before) as f64 / phase.games as f64).min(1.0);
                 let [from, to] = phase.lambda;
                 let [slow, fast] = phase.rate;
-                return Settings { lambda: from + (to - from) * done, rate: slow * (fast / slow).powf(done) };
+                return Settings {
+                    lambda: from + (to - from) * done,
+                    rate: slow * (fast / slow).powf(done),
+                    expectation: phase.expectation,
+                    passes: phase.passes,
+                };
             }
             before += phase.games;
         }
@@ -203,6 +252,8 @@ impl Config {
             for rate in phase.rate {
                 require(rate > 0.0 && rate <= 1.0, &name("rate"), &rate, "more than 0, at most 1")?;
             }
+            require((0.0..=1.0).contains(&phase.expectation), &name("expectation"), &phase.expectation, "0 to 1")?;
+            require((1..=100).contains(&phase.passes), &name("passes"), &phase.passes, "1 to 100")?;
         }
         for class in PositionClass::ALL {
             let shape = self.shape(class);
@@ -229,7 +280,7 @@ mod tests {
 
     #[test]
     fn presets_are_valid_and_round_trip() {
-        for name in ["quick", "standard"] {
+        for name in ["quick", "standard", "refine"] {
             let config = Config::preset(name).unwrap();
             assert_eq!(Config::from_toml(&config.to_toml()).unwrap(), config);
         }
@@ -240,15 +291,16 @@ mod tests {
     fn settings_move_through_the_phases() {
         let mut config = Config::preset("quick").unwrap();
         config.phases = vec![
-            Phase { games: 100, lambda: [1.0, 0.8], rate: [1e-2, 1e-4] },
-            Phase { games: 50, lambda: [0.5, 0.5], rate: [1e-4, 1e-4] },
+            Phase { games: 100, lambda: [1.0, 0.8], rate: [1e-2, 1e-4], expectation: 0.0, passes: 1 },
+            Phase { games: 50, lambda: [0.5, 0.5], rate: [1e-4, 1e-4], expectation: 0.5, passes: 3 },
         ];
         let start = config.settings(0);
         assert_eq!((start.lambda, start.rate), (1.0, 1e-2));
         let middle = config.settings(50);
         assert!((middle.lambda - 0.9).abs() < 1e-12 && (middle.rate - 1e-3).abs() < 1e-12);
         for games in [100, 149, 150, 900] {
-            assert_eq!(config.settings(games).lambda, 0.5);
+            let Settings { lambda, expectation, passes, .. } = config.settings(games);
+            assert_eq!((lambda, expectation, passes), (0.5, 0.5, 3));
         }
         assert_eq!(config.games(), 150);
     }
@@ -264,6 +316,8 @@ mod tests {
         assert!(with("batch = ", "batch = 0 #").contains("batch is 0"));
         assert!(with("rate = [", "rate = [0.0, 1.0] #").contains("rate of phase 1 is 0"));
         assert!(with("lambda = [", "lambda = [nan, 1.0] #").contains("lambda of phase 1 is NaN"));
+        assert!(with("rate = [", "expectation = 1.5\nrate = [").contains("expectation of phase 1 is 1.5"));
+        assert!(with("rate = [", "passes = 0\nrate = [").contains("passes of phase 1 is 0"));
         assert!(with("width = ", "width = 100 #").contains("100 wide"));
         assert!(with("batch = ", "bitch = 1 #").contains("bitch"));
     }

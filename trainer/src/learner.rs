@@ -1,6 +1,7 @@
 //! The networks while they learn: one learner for each class of positions.
 
 use rand::Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use zar::{
@@ -12,6 +13,7 @@ use crate::{
     config::{Config, NetworkShape},
     dense_tail::{DenseTail, DenseWeights, TailError},
     device::DeviceChoice,
+    growth::{GrowthError, Weights},
     seeds::{Purpose, stream},
     self_play::Sample,
     sparse_layer::{Active, SparseLayer},
@@ -34,6 +36,14 @@ pub enum LearnError {
     /// A restored weight or moment is not a number or infinite.
     #[error("the {0} network: a number in its state is not finite")]
     NotFinite(PositionClass),
+    /// Weights that cannot grow into the shape.
+    #[error("the {class} network: {error}")]
+    Growth {
+        /// Which network.
+        class: PositionClass,
+        /// Why.
+        error: GrowthError,
+    },
     /// Layers do not fit together.
     #[error("the {class} network: {error}")]
     Shape {
@@ -91,9 +101,33 @@ impl Learner {
     /// # Errors
     /// A shape that burn refuses.
     pub fn new(config: &Config, device: DeviceChoice) -> Result<Learner, LearnError> {
+        let weights = |_, shape: &_, rng: &mut _| Ok(Weights::random(shape, rng));
+        Learner::with_weights(config, device, &weights)
+    }
+
+    /// The weights of `model`, grown into the configuration's shapes.
+    ///
+    /// # Errors
+    /// Shapes that the networks cannot grow into.
+    pub fn grown(config: &Config, model: &Model, device: DeviceChoice) -> Result<Learner, LearnError> {
+        let weights = |class, shape: &_, rng: &mut _| {
+            Weights::grown(model.network(class), shape, rng).map_err(|error| LearnError::Growth { class, error })
+        };
+        Learner::with_weights(config, device, &weights)
+    }
+
+    fn with_weights(
+        config: &Config,
+        device: DeviceChoice,
+        weights: &dyn Fn(PositionClass, &NetworkShape, &mut Xoshiro256PlusPlus) -> Result<Weights, LearnError>,
+    ) -> Result<Learner, LearnError> {
         let classes = PositionClass::ALL
             .into_iter()
-            .map(|class| ClassLearner::random(class, config.shape(class), config.seed, device))
+            .map(|class| {
+                let mut rng = stream(config.seed, Purpose::Weights, class.index() as u64);
+                let shape = config.shape(class);
+                ClassLearner::new(class, shape, weights(class, shape, &mut rng)?, device)
+            })
             .collect::<Result<_, _>>()?;
         Ok(Learner::from_classes(config, classes))
     }
@@ -128,11 +162,11 @@ impl Learner {
         self.classes.iter().map(ClassLearner::state).collect()
     }
 
-    /// Learns from the positions of round number `round`, each once, in an order drawn for that round.
+    /// Learns from the positions of round number `round`, each `passes` times, in orders drawn for that round.
     ///
     /// # Errors
     /// Weights that run away.
-    pub fn learn(&mut self, samples: &[Sample], round: u64, rate: f64) -> Result<Learnt, LearnError> {
+    pub fn learn(&mut self, samples: &[Sample], round: u64, rate: f64, passes: u32) -> Result<Learnt, LearnError> {
         let mut shuffle = stream(self.seed, Purpose::Shuffle, round);
         // Early averages look back on no more rounds than there are behind the first.
         let share = self.average_share.max(10.0 / (10.0 + round as f32));
@@ -140,11 +174,16 @@ impl Learner {
         for learner in &mut self.classes {
             let mut order: Vec<&Sample> =
                 samples.iter().filter(|sample| PositionClass::of(&sample.position) == learner.class).collect();
-            for i in (1..order.len()).rev() {
-                order.swap(i, ((u64::from(shuffle.next_u32()) * (i as u64 + 1)) >> 32) as usize);
+            for pass in 0..passes {
+                for i in (1..order.len()).rev() {
+                    order.swap(i, ((u64::from(shuffle.next_u32()) * (i as u64 + 1)) >> 32) as usize);
+                }
+                let loss = learner.learn(&order, self.batch, rate)?;
+                // Later passes have seen the positions before.
+                if pass == 0 {
+                    learnt.loss[learner.class.index()] = loss;
+                }
             }
-            let index = learner.class.index();
-            learnt.loss[index] = learner.learn(&order, self.batch, rate)?;
             learner.average(share)?;
         }
         Ok(learnt)
@@ -170,34 +209,16 @@ impl Learner {
 }
 
 impl ClassLearner {
-    /// Plain rows and dense layers start evenly distributed with the variance that keeps signals at their size through
-    /// rectified layers (He et al., "Delving deep into rectifiers", 2015); patterns and the last layer start at zero.
-    fn random(
+    /// A network at its first weights, which are its average too.
+    fn new(
         class: PositionClass,
         shape: &NetworkShape,
-        seed: u64,
+        weights: Weights,
         device: DeviceChoice,
     ) -> Result<ClassLearner, LearnError> {
-        let mut rng = stream(seed, Purpose::Weights, class.index() as u64);
-        let mut even = |limit: f64| (((rng.next_u64() >> 11) as f64 / (1u64 << 52) as f64 - 1.0) * limit) as f32;
-        let features = shape.features;
-        // About as many plain rows are on as there are stacks of both players.
-        const PLAIN_ROWS_ON: f64 = 16.0;
-        let limit = (3.0 / PLAIN_ROWS_ON).sqrt() / 2.0;
-        let mut rows = vec![0.0; features.rows() * shape.width];
-        rows[..features.plain_rows() * shape.width].fill_with(|| even(limit));
-        let bias = vec![0.1; shape.width];
-        let layers = shape.dense().count();
-        let dense: Vec<DenseWeights> = shape
-            .dense()
-            .enumerate()
-            .map(|(i, (inputs, outputs))| {
-                let limit = if i + 1 == layers { 0.0 } else { (6.0 / inputs as f64).sqrt() };
-                let weight = (0..inputs * outputs).map(|_| even(limit)).collect();
-                DenseWeights { inputs, outputs, weight, bias: vec![0.0; outputs] }
-            })
-            .collect();
-        let sparse = SparseLayer::new(features, &bias, &rows).map_err(|error| LearnError::Shape { class, error })?;
+        let Weights { bias, rows, dense } = weights;
+        let sparse =
+            SparseLayer::new(shape.features, &bias, &rows).map_err(|error| LearnError::Shape { class, error })?;
         let tail =
             DenseTail::new(&dense, shape.activation, device).map_err(|error| LearnError::Tail { class, error })?;
         let averaged_sparse = sparse.state().0.to_vec();

@@ -27,7 +27,7 @@
 //! ```
 //!
 //! [`run`] is the loop that learns; [`self_play`] the games and their targets; [`learner`] the networks while they
-//! learn, with [`sparse_layer`] for the first layer and [`dense_tail`] for the rest. [`score`] and [`duel`] measure.
+//! learn, with [`sparse_layer`] for the first layer, [`dense_tail`] for the rest, and [`growth`] for what they begin with. [`score`] and [`duel`] measure.
 
 pub mod checkpoint;
 pub mod cli;
@@ -35,6 +35,7 @@ pub mod config;
 pub mod dense_tail;
 pub mod device;
 pub mod duel;
+pub mod growth;
 pub mod learner;
 pub mod metrics;
 pub mod plot;

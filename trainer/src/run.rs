@@ -22,7 +22,7 @@ use zar::{
 
 use crate::{
     checkpoint::{self, CheckpointError, RunState},
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, Origin},
     device::DeviceChoice,
     duel::{Duel, DuelError},
     learner::{LearnError, Learner, Learnt},
@@ -159,9 +159,29 @@ impl Run {
     /// # Errors
     /// A folder that cannot be made or holds a run already; shapes that cannot be.
     pub fn create(folder: &Path, config: Config, device: DeviceChoice) -> Result<Run, RunError> {
+        Run::begin(folder, config, |config| Ok(Learner::new(config, device)?))
+    }
+
+    /// Starts a run from the weights of `model`, grown into the shapes of `config`, which gets them as its origin. They may
+    /// have learnt other rules: they then learn the outcomes of the new ones from there.
+    ///
+    /// # Errors
+    /// As [`Run::create`], and shapes that the weights cannot grow into.
+    pub fn refine(folder: &Path, mut config: Config, model: &Model, device: DeviceChoice) -> Result<Run, RunError> {
+        let Provenance { games, positions, config: origin, .. } = model.provenance().clone();
+        let checksum = format!("{:08x}", crc32fast::hash(&model.to_bytes()?));
+        config.origin = Some(Origin { games, positions, checksum, config: origin });
+        Run::begin(folder, config, |config| Ok(Learner::grown(config, model, device)?))
+    }
+
+    fn begin(
+        folder: &Path,
+        config: Config,
+        learner: impl FnOnce(&Config) -> Result<Learner, RunError>,
+    ) -> Result<Run, RunError> {
         let checkpoints = folder.join(CHECKPOINT_FOLDER);
         refuse_occupied(folder)?;
-        let learner = Learner::new(&config, device)?;
+        let learner = learner(&config)?;
         at(&checkpoints, fs::create_dir_all(&checkpoints))?;
         let lock = lock(folder)?;
         refuse_occupied(folder)?;
@@ -313,12 +333,15 @@ impl Run {
         let self_play = SelfPlay {
             seed: self.config.seed,
             lambda: settings.lambda as f32,
+            expectation: settings.expectation,
             random_openings: self.config.random_openings,
             random_plays: self.config.random_plays,
         };
         let (learner, pending, round) = (&mut self.learner, &self.pending, self.round);
-        let (learnt, played) =
-            rayon::join(|| learner.learn(pending, round, settings.rate), || self_play.play(&model, self.games, count));
+        let (learnt, played) = rayon::join(
+            || learner.learn(pending, round, settings.rate, settings.passes),
+            || self_play.play(&model, self.games, count),
+        );
         self.last_learnt = learnt?;
         self.positions += self.pending.len() as u64;
         self.pending = played;
@@ -333,8 +356,8 @@ impl Run {
     /// A device that cannot be read.
     pub fn model(&self) -> Result<Model, RunError> {
         let provenance = Provenance {
-            games: self.games,
-            positions: self.positions,
+            games: self.games + self.config.origin.as_ref().map_or(0, |origin| origin.games),
+            positions: self.positions + self.config.origin.as_ref().map_or(0, |origin| origin.positions),
             seed: self.config.seed,
             date: self.date.clone(),
             revision: env!("ZAR_REVISION").into(),

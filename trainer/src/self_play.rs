@@ -1,10 +1,10 @@
-//! Games that a model plays against itself, and what they teach: the TD(λ) targets.
+//! Games that a model plays against itself, and what they teach: TD(λ) targets, or exact expectations over the next roll.
 
 use rand::Rng;
 use rayon::prelude::*;
 use zar::{
     board::Position,
-    net::{Evaluator, Model, Probabilities},
+    net::{Evaluator, Model, OUTPUTS, Probabilities},
     rules::{Dice, LegalPlays, Outcome},
     search::best_play,
 };
@@ -27,6 +27,9 @@ pub struct SelfPlay {
     pub seed: u64,
     /// λ of TD(λ).
     pub lambda: f32,
+    /// Share of the positions whose target is the expectation over all 21 rolls of the best play; when it is not 0 only
+    /// these become samples.
+    pub expectation: f64,
     /// Share of the games that begin with random plays.
     pub random_openings: f64,
     /// The most random plays at the start of such a game.
@@ -56,25 +59,29 @@ impl SelfPlay {
         let rules = evaluator.rules();
         let Buffers { plays, evaluations, turns } = buffers;
         turns.clear();
+        let mut samples = Vec::new();
         let mut position = position;
         let mut value = evaluator.evaluate(&position);
         while !position.is_over() && turns.len() < MOST_TURNS {
             turns.push((position, value));
+            if self.expectation > 0.0 && uniform(&mut rng) < self.expectation {
+                let target = expectation(evaluator, plays, evaluations, &position);
+                samples.push(Sample { position, target });
+            }
             plays.generate(&position, Dice::roll(&mut rng), rules);
             evaluator.evaluate_plays(&position, plays, evaluations);
             let best = best_play(evaluations, rules);
             position = plays[best].after;
             value = evaluations[best];
         }
-        self.targets(turns, value)
+        if self.expectation > 0.0 { samples } else { self.targets(turns, value) }
     }
 
     /// The start of the game, or where some random plays lead from it. Nothing is learnt from random plays: the
     /// positions before them say nothing about what follows good play.
     fn opening(&self, evaluator: &Evaluator<'_>, buffers: &mut Buffers, rng: &mut impl Rng) -> Position {
-        let mut uniform = || (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
-        let random = uniform() < self.random_openings;
-        let number = (uniform() * f64::from(self.random_plays)) as u32 + 1;
+        let random = uniform(rng) < self.random_openings;
+        let number = (uniform(rng) * f64::from(self.random_plays)) as u32 + 1;
         let rules = evaluator.rules();
         let mut position = Position::START;
         for _ in 0..if random { number } else { 0 } {
@@ -107,6 +114,32 @@ impl SelfPlay {
     }
 }
 
+/// An even number from 0 to 1.
+fn uniform(rng: &mut impl Rng) -> f64 {
+    (rng.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+}
+
+/// The mean over the 36 ways in which two dice fall of what the best play is worth to the player on roll.
+fn expectation(
+    evaluator: &mut Evaluator<'_>,
+    plays: &mut LegalPlays,
+    evaluations: &mut Vec<Probabilities>,
+    position: &Position,
+) -> Probabilities {
+    let rules = evaluator.rules();
+    let mut sums = [0.0f32; OUTPUTS];
+    for dice in Dice::ALL {
+        plays.generate(position, dice, rules);
+        evaluator.evaluate_plays(position, plays, evaluations);
+        let best = evaluations[best_play(evaluations, rules)].flipped().to_array();
+        for (sum, value) in sums.iter_mut().zip(best) {
+            *sum += f32::from(dice.ways()) * value;
+        }
+    }
+    // Rounding may lead a hair's breadth beyond a certainty.
+    Probabilities::from_array(sums.map(|sum| (sum / 36.0).min(1.0)))
+}
+
 /// What a thread keeps between games.
 #[derive(Default)]
 struct Buffers {
@@ -132,7 +165,7 @@ mod tests {
     }
 
     fn targets(lambda: f32) -> Vec<[f32; 5]> {
-        let play = SelfPlay { seed: 0, lambda, random_openings: 0.0, random_plays: 1 };
+        let play = SelfPlay { seed: 0, lambda, expectation: 0.0, random_openings: 0.0, random_plays: 1 };
         play.targets(&values(), LOST).into_iter().map(|sample| sample.target.to_array()).collect()
     }
 

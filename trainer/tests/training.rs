@@ -180,7 +180,7 @@ fn burn_and_engine_agree() {
     let mut run = create(folder.path());
     work(&mut run, 2, None);
     let model = run.model().unwrap();
-    let play = SelfPlay { seed: 1, lambda: 1.0, random_openings: 0.5, random_plays: 14 };
+    let play = SelfPlay { seed: 1, lambda: 1.0, expectation: 0.0, random_openings: 0.5, random_plays: 14 };
     let positions: Vec<Position> = play.play(&model, 0, 20).into_iter().map(|sample| sample.position).collect();
     let mut evaluator = Evaluator::new(&model);
     let mut compared = [0; PositionClass::ALL.len()];

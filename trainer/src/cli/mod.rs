@@ -2,6 +2,7 @@
 
 pub mod duel;
 pub mod plot;
+pub mod refine;
 pub mod run;
 pub mod score;
 
@@ -28,6 +29,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(run::Args),
+    Refine(refine::Args),
     Duel(duel::Args),
     Score(score::Args),
     Plot(plot::Args),
@@ -42,6 +44,7 @@ pub fn main() -> ExitCode {
     };
     let answer: Result<String, Box<dyn Error>> = match &cli.command {
         Command::Run(args) => run::run(args).map_err(Into::into),
+        Command::Refine(args) => refine::run(args).map_err(Into::into),
         Command::Duel(args) => duel::run(args).map_err(Into::into),
         Command::Score(args) => score::run(args).map_err(Into::into),
         Command::Plot(args) => plot::run(args).map_err(Into::into),

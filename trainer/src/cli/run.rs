@@ -2,7 +2,7 @@
 
 use std::{
     io::{self, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
@@ -13,7 +13,7 @@ use std::{
 use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuildError;
 use thiserror::Error;
-use zar::rules::RuleSet;
+use zar::{net::ModelError, rules::RuleSet};
 
 use crate::{
     config::{Config, ConfigError},
@@ -45,33 +45,40 @@ pub struct Args {
     /// Go on with the run in this folder.
     #[arg(long, value_name = "RUN", conflicts_with_all = ["seed", "rules", "out"])]
     pub resume: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+/// What a new run and a refinement share.
+#[derive(Clone, Debug, clap::Args)]
+pub struct WorkArgs {
     /// The folder for a new run [default: runs/NAME].
     #[arg(long, value_name = "RUN")]
-    pub out: Option<PathBuf>,
+    pub(super) out: Option<PathBuf>,
     /// Seed of all random streams, in place of the configuration's.
     #[arg(long, value_name = "N")]
-    pub seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// The rules to play by, in place of the configuration's.
     #[arg(long, value_name = "NAME")]
-    pub rules: Option<RuleSet>,
+    pub(super) rules: Option<RuleSet>,
     /// Threads to play and learn on [default: all cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
+    pub(super) threads: Option<u16>,
     /// Where burn computes: cpu, or wgpu or cuda in a build with that feature.
     #[arg(long, value_name = "NAME", default_value_t)]
-    pub device: DeviceChoice,
+    pub(super) device: DeviceChoice,
     /// Decisions with reference equities, to measure the error rate on; never learnt from.
     #[arg(long, value_name = "FILE")]
-    pub reference: Option<PathBuf>,
+    pub(super) reference: Option<PathBuf>,
     /// Games between measurements [default: a twentieth of the run].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub measure_every: Option<u64>,
+    pub(super) measure_every: Option<u64>,
     /// Save and stop after this time, as in 90s, 30m or 2h.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    pub time_budget: Option<Duration>,
+    pub(super) time_budget: Option<Duration>,
     /// The longest time between checkpoints.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
-    pub checkpoint_every: Duration,
+    pub(super) checkpoint_every: Duration,
 }
 
 /// Why a run failed.
@@ -80,6 +87,14 @@ pub enum RunCommandError {
     /// Neither a configuration nor a run.
     #[error("expected --preset NAME, --config FILE or --resume RUN")]
     NothingToDo,
+    /// The weights to refine.
+    #[error("cannot use the weights {path}: {error}")]
+    Weights {
+        /// Which file.
+        path: String,
+        /// Why.
+        error: ModelError,
+    },
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),
@@ -118,11 +133,19 @@ pub enum RunCommandError {
 /// # Errors
 /// See [`RunCommandError`].
 pub fn run(args: &Args) -> Result<String, RunCommandError> {
+    work(&args.work, || open(args))
+}
+
+/// Works on the run that `open` gives, and tells how it ended.
+pub(super) fn work(
+    args: &WorkArgs,
+    open: impl FnOnce() -> Result<Run, RunCommandError>,
+) -> Result<String, RunCommandError> {
     let load = |path: &PathBuf| {
         Reference::load(path).map_err(|error| RunCommandError::Reference { path: path.display().to_string(), error })
     };
     let reference = args.reference.as_ref().map(load).transpose()?;
-    let mut run = open(args)?;
+    let mut run = open()?;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || {
@@ -198,15 +221,25 @@ pub fn run(args: &Args) -> Result<String, RunCommandError> {
 
 fn open(args: &Args) -> Result<Run, RunCommandError> {
     if let Some(folder) = &args.resume {
-        let mut refused = |path: &std::path::Path, error: &dyn std::error::Error| {
+        let mut refused = |path: &Path, error: &dyn std::error::Error| {
             let _ = writeln!(io::stderr(), "checkpoint {} refused: {error}", path.display());
         };
-        let run = Run::resume(folder, args.device, &mut refused)?;
+        let run = Run::resume(folder, args.work.device, &mut refused)?;
         let _ = writeln!(io::stderr(), "going on after {} of {} games", run.games(), run.config().games());
         return Ok(run);
     }
-    let (mut config, name) = match (&args.preset, &args.config) {
-        (Some(preset), _) => (Config::preset(preset)?, preset.clone()),
+    let (config, folder) = configured(args.preset.as_deref(), args.config.as_deref(), &args.work)?;
+    Ok(Run::create(&folder, config, args.work.device)?)
+}
+
+/// The configuration of a new run with what the command line changes in it, and the run's folder.
+pub(super) fn configured(
+    preset: Option<&str>,
+    file: Option<&Path>,
+    args: &WorkArgs,
+) -> Result<(Config, PathBuf), RunCommandError> {
+    let (mut config, name) = match (preset, file) {
+        (Some(preset), _) => (Config::preset(preset)?, preset.to_owned()),
         (None, Some(path)) => {
             let name = path.file_stem().map_or_else(|| "run".into(), |stem| stem.to_string_lossy().into_owned());
             let config = Config::load(path)
@@ -218,7 +251,7 @@ fn open(args: &Args) -> Result<Run, RunCommandError> {
     config.seed = args.seed.unwrap_or(config.seed);
     config.rules = args.rules.unwrap_or(config.rules);
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name));
-    Ok(Run::create(&folder, config, args.device)?)
+    Ok((config, folder))
 }
 
 fn summary(measurement: &Measurement) -> String {

@@ -1,0 +1,48 @@
+//! `zar-train refine`: going on from weights.
+
+use std::path::PathBuf;
+
+use zar::net::Model;
+
+use crate::run::Run;
+
+use super::run::{RunCommandError, WorkArgs, configured, work};
+
+/// Goes on from weights by self-play, in networks as large or larger.
+///
+/// The networks begin as the weights, grown into the shapes of the configuration with their function kept; its phases
+/// may learn from exact expectations over the next roll (expectation = 1.0) in place of λ-returns. Everything else is as
+/// in `zar-train run`, which also goes on with a refinement that was stopped (--resume).
+#[derive(Clone, Debug, clap::Args)]
+pub struct Args {
+    /// Weights to begin with [default: those in the program].
+    #[arg(value_name = "WEIGHTS")]
+    weights: Option<PathBuf>,
+    /// A built-in configuration: refine (for the weights in the program).
+    #[arg(long, value_name = "NAME", conflicts_with = "config")]
+    preset: Option<String>,
+    /// A configuration file, in TOML.
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    work: WorkArgs,
+}
+
+/// Refines, and tells how it ended.
+///
+/// # Errors
+/// See [`RunCommandError`].
+pub fn run(args: &Args) -> Result<String, RunCommandError> {
+    work(&args.work, || {
+        let (config, folder) = configured(args.preset.as_deref(), args.config.as_deref(), &args.work)?;
+        let run = match &args.weights {
+            Some(path) => {
+                let model = Model::load(path)
+                    .map_err(|error| RunCommandError::Weights { path: path.display().to_string(), error })?;
+                Run::refine(&folder, config, &model, args.work.device)
+            }
+            None => Run::refine(&folder, config, Model::shipped(), args.work.device),
+        };
+        Ok(run?)
+    })
+}
