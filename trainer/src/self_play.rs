@@ -189,4 +189,21 @@ mod tests {
         // Backwards: the last target is won (1); the one before sees 1 - (0.5 * 0.8 + 0.5 * 1) = 0.1.
         assert!((targets(0.5)[1][0] - 0.1).abs() < 1e-6);
     }
+
+    /// With two checkers left against one, every roll can be followed by hand.
+    #[test]
+    fn expectations_are_exact_where_the_game_ends() {
+        let mut points = [0i8; 26];
+        points[6] = 1;
+        points[5] = 1;
+        points[24] = -1;
+        let position = Position::new(points).unwrap();
+        let mut evaluator = Evaluator::new(Model::shipped());
+        let (mut plays, mut evaluations) = (LegalPlays::default(), Vec::new());
+        let expected = expectation(&mut evaluator, &mut plays, &mut evaluations, &position);
+        // 66, 55, 44, 33 and the two of 65 bear both off; after any other roll the network is nearly sure that he has lost.
+        let wins = 6.0 / 36.0;
+        assert!((expected.win - wins).abs() < 2e-3, "{expected:?}");
+        assert_eq!((expected.win_gammon, expected.lose_gammon), (0.0, 0.0));
+    }
 }

@@ -13,6 +13,7 @@ use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
     net::{Evaluator, PositionClass},
+    rules::RuleSet,
 };
 use zar_trainer::{
     config::Config,
@@ -173,6 +174,68 @@ fn learns() {
     assert_eq!((model.provenance().games, model.provenance().seed), (1130, 5));
 }
 
+/// A refinement begins with the function of the weights, in larger networks, and depends on nothing but its configuration.
+#[test]
+fn refinements_begin_with_the_weights_and_repeat() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut run = create(&folder.path().join("run"));
+    work(&mut run, 2, None);
+    let model = run.model().unwrap();
+    let text = SMALL.replace("hidden = [16, 16]", "hidden = [24, 16, 16]").replace("hidden = []", "hidden = [64]");
+    let phases = text.find("[[phase]]").unwrap();
+    let exact = "[[phase]]\ngames = 80\nlambda = [0.0, 0.0]\nrate = [1e-3, 1e-4]\nexpectation = 0.2\npasses = 2\n";
+    let config = Config::from_toml(&format!("{}{exact}", &text[..phases])).unwrap();
+    let refined = |name: &str, threads: usize, rounds: Option<usize>| {
+        let path = folder.path().join(name);
+        let mut run = Run::refine(&path, config.clone(), &model, DeviceChoice::Cpu).unwrap();
+        let grown = run.model().unwrap();
+        if work(&mut run, threads, rounds) == Ending::Stopped {
+            drop(run);
+            run = resume(&path, &mut Vec::new());
+            work(&mut run, threads, None);
+        }
+        let provenance = run.model().unwrap().provenance().clone();
+        (grown, provenance, weights(&path))
+    };
+    let (grown, provenance, bytes) = refined("straight", 1, None);
+    let (mut before, mut after) = (Evaluator::new(&model), Evaluator::new(&grown));
+    let play = SelfPlay { seed: 2, lambda: 1.0, expectation: 0.0, random_openings: 0.5, random_plays: 14 };
+    for Sample { position, .. } in play.play(&model, 0, 10) {
+        let pairs = before.evaluate(&position).to_array().into_iter().zip(after.evaluate(&position).to_array());
+        assert!(pairs.into_iter().all(|(before, after)| (before - after).abs() < 1e-3), "{position}");
+    }
+    assert_eq!((provenance.games, run.games()), (330 + 80, 330));
+    assert!(provenance.positions > run.positions());
+    let origin = Config::from_toml(&provenance.config).unwrap().origin.unwrap();
+    assert_eq!((origin.games, origin.config), (330, run.config().to_toml()));
+    assert!(bytes == refined("interrupted", 3, Some(1)).2, "threads or interruptions changed the weights");
+}
+
+/// Games by other rules have their outcomes: no triple game in `table`, nothing but single games in `plain`.
+#[test]
+fn every_rule_set_is_learnt() {
+    for rules in RuleSet::ALL {
+        let folder = tempfile::tempdir().unwrap();
+        let mut config = Config::from_toml(SMALL).unwrap();
+        config.rules = rules;
+        config.phases.truncate(1);
+        config.phases[0].games = 40;
+        let mut run = Run::create(folder.path(), config, DeviceChoice::Cpu).unwrap();
+        work(&mut run, 2, None);
+        let model = run.model().unwrap();
+        assert_eq!(model.rules(), rules);
+        let play = SelfPlay { seed: 3, lambda: 1.0, expectation: 0.0, random_openings: 0.5, random_plays: 14 };
+        let samples = play.play(&model, 0, 60);
+        let seen = |place: usize| samples.iter().any(|sample| sample.target.to_array()[place] == 1.0);
+        let expected = match rules {
+            RuleSet::Plain => [false, false],
+            RuleSet::Table => [true, false],
+            _ => [true, true],
+        };
+        assert_eq!([seen(1), seen(2)], expected, "{rules}");
+    }
+}
+
 /// The learner's forward pass, with burn's dense layers, and the engine's give the same probabilities.
 #[test]
 fn burn_and_engine_agree() {
@@ -208,7 +271,8 @@ fn burn_and_engine_agree() {
             let burn = tail.forward(&hidden).unwrap();
             let engine = evaluator.evaluate(&position);
             // What the rules make impossible the engine sets to zero, and no ending is likelier than one it includes.
-            let possible = zar::net::Probabilities::from_array(burn.try_into().unwrap()).made_possible(&position);
+            let possible =
+                zar::net::Probabilities::from_array(burn.try_into().unwrap()).made_possible(&position, model.rules());
             for (burn, engine) in possible.to_array().into_iter().zip(engine.to_array()) {
                 assert!((burn - engine).abs() < 1e-5, "{position}: burn {burn}, engine {engine}");
             }

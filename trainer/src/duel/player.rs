@@ -1,6 +1,7 @@
 //! Who plays in a duel, and the players that live in this process.
 
 use std::{
+    borrow::Cow,
     fmt,
     path::{Path, PathBuf},
     str::FromStr,
@@ -11,7 +12,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use thiserror::Error;
 use zar::{
     board::Position,
-    net::{Evaluator, Model, ModelError, Probabilities},
+    net::{Evaluator, Model, ModelError, OutcomesDiffer, Probabilities},
     rules::{Dice, LegalPlays, Move, RuleSet},
     search::best_play,
 };
@@ -56,6 +57,9 @@ pub enum PlayerError {
         /// What is wrong with it.
         error: ModelError,
     },
+    /// Weights that learnt other outcomes than those of the duel.
+    #[error(transparent)]
+    Outcomes(#[from] OutcomesDiffer),
     /// The contestant plays by other rules than the duel.
     #[error("{contestant} does not play {rules}")]
     Rules {
@@ -140,20 +144,15 @@ impl Contestant {
     /// # Errors
     /// Weights that cannot be read, or a contestant that plays by other rules.
     pub fn source(&self, rules: RuleSet, seed: u64) -> Result<Box<dyn PlayerSource>, PlayerError> {
-        let wrong_rules = || PlayerError::Rules { contestant: self.clone(), rules };
         Ok(match self {
             Contestant::Weights(path) => {
                 let model = Model::load(path).map_err(|error| PlayerError::Model { path: path.clone(), error })?;
-                if model.rules() != rules {
-                    return Err(wrong_rules());
-                }
-                Box::new(model)
+                Box::new(ModelSource { model: Cow::Owned(model), rules })
             }
-            Contestant::Shipped if Model::shipped().rules() != rules => return Err(wrong_rules()),
-            Contestant::Shipped => Box::new(Model::shipped()),
+            Contestant::Shipped => Box::new(ModelSource { model: Cow::Borrowed(Model::shipped()), rules }),
             Contestant::Random => Box::new(RandomSource { seed }),
             Contestant::Gnubg { .. } | Contestant::Pubeval if rules != RuleSet::Backgammon => {
-                return Err(wrong_rules());
+                return Err(PlayerError::Rules { contestant: self.clone(), rules });
             }
             Contestant::Gnubg { plies } => Box::new(GnubgSource { plies: *plies }),
             Contestant::Pubeval => Box::new(PubevalSource),
@@ -169,9 +168,12 @@ pub struct ModelPlayer<'m> {
 }
 
 impl<'m> ModelPlayer<'m> {
-    /// A player with the networks of `model`.
-    pub fn new(model: &'m Model) -> ModelPlayer<'m> {
-        ModelPlayer { evaluator: Evaluator::new(model), evaluations: Vec::new() }
+    /// A player with the networks of `model`, in games by `rules`.
+    ///
+    /// # Errors
+    /// A model that learnt other outcomes.
+    pub fn new(model: &'m Model, rules: RuleSet) -> Result<ModelPlayer<'m>, OutcomesDiffer> {
+        Ok(ModelPlayer { evaluator: Evaluator::for_rules(model, rules)?, evaluations: Vec::new() })
     }
 }
 
@@ -189,9 +191,25 @@ impl<S: PlayerSource + ?Sized> PlayerSource for &S {
     }
 }
 
+/// Plays by the rules that the model learnt.
 impl PlayerSource for Model {
     fn player(&self) -> Result<Box<dyn Player + '_>, PlayerError> {
-        Ok(Box::new(ModelPlayer::new(self)))
+        Ok(Box::new(ModelPlayer::new(self, self.rules())?))
+    }
+}
+
+/// Makes [`ModelPlayer`]s for games by any rules whose outcomes the model has learnt.
+#[derive(Clone, Debug)]
+pub struct ModelSource<'m> {
+    /// The networks.
+    pub model: Cow<'m, Model>,
+    /// The rules of the games.
+    pub rules: RuleSet,
+}
+
+impl PlayerSource for ModelSource<'_> {
+    fn player(&self) -> Result<Box<dyn Player + '_>, PlayerError> {
+        Ok(Box::new(ModelPlayer::new(&self.model, self.rules)?))
     }
 }
 
