@@ -85,6 +85,13 @@ impl Stakes {
             && self.cube.value() * 2 <= self.cube_limit(rules)
     }
 
+    /// The stakes after the player on roll has doubled and been taken, still seen by him; `None` when the cube has no higher
+    /// value.
+    pub fn doubled(self) -> Option<Stakes> {
+        let cube = CubeState::new(self.cube.value() * 2, CubeOwner::Opponent).ok()?;
+        Some(Stakes { cube, ..self })
+    }
+
     /// The same stakes seen by the other player.
     pub fn swapped(self) -> Stakes {
         let session = match self.session {

@@ -1,5 +1,13 @@
-//! The choice among plays.
+//! The choice among plays, and looking ahead.
 
+mod cache;
+mod cube_tree;
+mod filter;
+mod lookahead;
 mod rank;
 
-pub use rank::{RankedPlay, best_play, rank_plays};
+pub use cache::Cache;
+pub use cube_tree::CubeTree;
+pub use filter::{MoveFilter, Stage, UnknownMoveFilter};
+pub use lookahead::{Search, Value, Worth, look_at};
+pub use rank::{RankedPlay, best_play, rank_ahead, rank_plays};

@@ -6,6 +6,8 @@ use crate::{
     rules::{Dice, LegalPlays, Play, RuleSet},
 };
 
+use super::{MoveFilter, Search, lookahead::look_at};
+
 /// The place of the evaluation that is worth least to the next player, and so most to the player who makes the play; the
 /// first of equals. 0 when there is none.
 #[inline]
@@ -31,6 +33,8 @@ pub struct RankedPlay {
     pub probabilities: Probabilities,
     /// His equity: cubeless, unless whoever hands it out says otherwise.
     pub equity: Equity,
+    /// How many plies it was looked ahead.
+    pub plies: u8,
 }
 
 /// Every legal result once, the best for the player on roll first; equally good ones in the order of generation.
@@ -48,9 +52,69 @@ pub fn rank_plays(evaluator: &mut Evaluator<'_>, position: &Position, dice: Dice
         .map(|(legal, evaluation)| {
             let probabilities = evaluation.flipped();
             let equity = -evaluation.equity(rules);
-            RankedPlay { play: legal.play, after: legal.after, probabilities, equity }
+            RankedPlay { play: legal.play, after: legal.after, probabilities, equity, plies: 0 }
         })
         .collect();
     ranked.sort_by(|a, b| b.equity.0.total_cmp(&a.equity.0));
     ranked
+}
+
+/// Every legal result once, as [`rank_plays`], looked ahead so many plies as far as `filter` lets it through: those that
+/// were looked at most deeply come first, each kind in the order of its equities.
+///
+/// The tree of `search` begins with the cube as the next player sees it; with no state of the cube the equities are
+/// cubeless.
+pub fn rank_ahead(
+    search: &Search<'_>,
+    evaluator: &mut Evaluator<'_>,
+    position: &Position,
+    dice: Dice,
+    plies: u8,
+    filter: MoveFilter,
+) -> Vec<RankedPlay> {
+    let mut plays = LegalPlays::default();
+    plays.generate(position, dice, search.rules);
+    let mut evaluations = Vec::with_capacity(plays.len());
+    evaluator.evaluate_plays(position, &plays, &mut evaluations);
+    let mut ranked: Vec<RankedPlay> = plays
+        .iter()
+        .zip(evaluations)
+        .map(|(legal, evaluation)| {
+            let (play, after) = (legal.play, legal.after);
+            let equity = -search.equity_of(&evaluation, || search.bare_worth(&after, &evaluation));
+            RankedPlay { play, after, probabilities: evaluation.flipped(), equity, plies: 0 }
+        })
+        .collect();
+    sort(&mut ranked, search.rules);
+    let mut kept = ranked.len();
+    for stage in filter.stages(plies) {
+        if stage.plies > 0 {
+            look(search, evaluator, &mut ranked[..kept], stage.plies);
+        }
+        let best = ranked[0].equity.0;
+        let close = ranked[..kept].iter().take_while(|play| best - play.equity.0 <= stage.within).count();
+        kept = close.min(stage.others + 1);
+    }
+    // A single play needs no comparison, but its value may be asked for.
+    if plies > 0 {
+        look(search, evaluator, &mut ranked[..kept], plies);
+    }
+    ranked
+}
+
+/// Looks at plays and sorts them.
+fn look(search: &Search<'_>, evaluator: &Evaluator<'_>, plays: &mut [RankedPlay], plies: u8) {
+    let positions: Vec<Position> = plays.iter().map(|play| play.after).collect();
+    for (play, value) in plays.iter_mut().zip(look_at(search, evaluator, &positions, plies)) {
+        play.probabilities = value.probabilities.flipped();
+        play.equity = -search.equity_of(&value.probabilities, || value.worth[0]);
+        play.plies = plies;
+    }
+    sort(plays, search.rules);
+}
+
+/// The best first. Where the cube makes plays equal, the one that is worth more without it comes first.
+fn sort(plays: &mut [RankedPlay], rules: RuleSet) {
+    let cubeless = |play: &RankedPlay| play.probabilities.equity(rules).0;
+    plays.sort_by(|a, b| b.equity.0.total_cmp(&a.equity.0).then_with(|| cubeless(b).total_cmp(&cubeless(a))));
 }

@@ -1,0 +1,234 @@
+//! Looking ahead: what a position is worth when the next turns are played out.
+//!
+//! Plies are counted as players do since GNU Backgammon: 0-ply is the bare network; an evaluation of n plies is the mean
+//! over all 21 rolls of what the position after the best reply is worth at n − 1 plies. The reply is chosen at 0-ply.
+//!
+//! A search carries the cube with it. At every turn the player on roll may double; both ways lead over the same checkers,
+//! so that one look serves them all, cube decisions as well as plays.
+
+use rayon::prelude::*;
+
+use crate::{
+    board::Position,
+    net::{Equity, Evaluator, OUTPUTS, Probabilities},
+    rules::{Dice, LegalPlays, RuleSet, Stakes},
+};
+
+use super::{
+    best_play,
+    cache::{Cache, Key},
+    cube_tree::{CubeTree, MOST_STATES},
+};
+
+/// The worth of games to their players, cube and score counted in.
+///
+/// It is in units that do not change with the cube: points in money play, and twice the match winning chance less one
+/// in a match. What is worth u to a player is worth −u to the other.
+pub trait Worth: Sync {
+    /// What a position with these probabilities is worth to the player on roll, with the right to double counted in.
+    fn worth(&self, position: &Position, probabilities: &Probabilities, stakes: &Stakes) -> f32;
+
+    /// What a drop of his double is worth to him.
+    fn dropped(&self, stakes: &Stakes) -> f32;
+
+    /// Whether a double at these stakes makes a difference.
+    fn doubles(&self, stakes: &Stakes) -> bool;
+
+    /// A worth in points per unit of the cube (EMG in a match).
+    fn equity(&self, worth: f32, stakes: &Stakes) -> Equity;
+}
+
+/// What a search finds out about a position, for the player on roll.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Value {
+    /// How the game ends if nobody turns the cube.
+    pub probabilities: Probabilities,
+    /// What each state of the cube at this depth is worth.
+    pub worth: [f32; MOST_STATES],
+}
+
+impl Value {
+    const NOTHING: Value =
+        Value { probabilities: Probabilities::from_array([0.0; OUTPUTS]), worth: [0.0; MOST_STATES] };
+}
+
+/// What all threads of a search share.
+pub struct Search<'s> {
+    /// The rules.
+    pub rules: RuleSet,
+    /// The worth of games.
+    pub worth: &'s dyn Worth,
+    /// The ways of the cube.
+    pub tree: &'s CubeTree,
+    /// Values found before.
+    pub cache: &'s Cache,
+}
+
+impl Search<'_> {
+    /// The value of each state from the mean over the rolls: the player on roll doubles where that is worth more to him.
+    fn decided(&self, mean: &Value, depth: usize) -> Value {
+        let mut value = Value { probabilities: mean.probabilities, worth: [0.0; MOST_STATES] };
+        for (worth, state) in value.worth.iter_mut().zip(&self.tree.level(depth).states) {
+            let rolled = mean.worth[state.rolled];
+            *worth = match state.doubled {
+                Some(doubled) => rolled.max(mean.worth[doubled].min(self.worth.dropped(&state.stakes))),
+                None => rolled,
+            };
+        }
+        value
+    }
+
+    /// The equity of a position at the root, per unit of the cube: cubeless, unless the search reckons with the cube.
+    pub(super) fn equity_of(&self, probabilities: &Probabilities, worth: impl FnOnce() -> f32) -> Equity {
+        match self.tree.level(0).states.first() {
+            Some(state) => self.worth.equity(worth(), &state.stakes),
+            None => probabilities.equity(self.rules),
+        }
+    }
+
+    /// What the bare network's probabilities make a position at the root worth; 0 without a cube.
+    pub(super) fn bare_worth(&self, position: &Position, probabilities: &Probabilities) -> f32 {
+        let root = self.tree.level(0).states.first();
+        root.map_or(0.0, |state| self.worth.worth(position, probabilities, &state.stakes))
+    }
+
+    fn key(&self, position: &Position, depth: usize, plies: u8) -> Key {
+        Key { position: *position, plies, stakes: self.tree.level(depth).fingerprint }
+    }
+}
+
+/// What one thread of a search works with.
+struct Looker<'s, 'm> {
+    search: &'s Search<'s>,
+    evaluator: Evaluator<'m>,
+    /// One for each depth.
+    buffers: Vec<(LegalPlays, Vec<Probabilities>)>,
+}
+
+impl<'s, 'm> Looker<'s, 'm> {
+    fn new(search: &'s Search<'s>, evaluator: Evaluator<'m>) -> Looker<'s, 'm> {
+        Looker { search, evaluator, buffers: Vec::new() }
+    }
+
+    /// What `position` is worth at `plies`, when `depth` turns have been made since the search began.
+    fn look(&mut self, position: &Position, depth: usize, plies: u8) -> Value {
+        if plies == 0 || position.is_over() {
+            let probabilities = self.evaluator.evaluate(position);
+            return self.leaf(position, probabilities, depth);
+        }
+        let key = self.search.key(position, depth, plies);
+        if let Some(value) = self.search.cache.get(&key) {
+            return value;
+        }
+        let mut mean = Value::NOTHING;
+        for dice in Dice::ALL {
+            add(&mut mean, dice, &self.after_roll(position, dice, depth, plies));
+        }
+        let value = self.search.decided(&mean, depth);
+        self.search.cache.put(key, value);
+        value
+    }
+
+    /// What the best play of a roll leads to: the probabilities of the player on roll, and the worth to him of each state
+    /// of the next depth.
+    fn after_roll(&mut self, position: &Position, dice: Dice, depth: usize, plies: u8) -> Value {
+        while self.buffers.len() <= depth {
+            self.buffers.push(Default::default());
+        }
+        let (mut plays, mut evaluations) = std::mem::take(&mut self.buffers[depth]);
+        plays.generate(position, dice, self.search.rules);
+        self.evaluator.evaluate_plays(position, &plays, &mut evaluations);
+        let best = self.best_reply(&plays, &evaluations, depth + 1);
+        let after = plays[best].after;
+        let next = if plies == 1 {
+            self.leaf(&after, evaluations[best], depth + 1)
+        } else {
+            self.look(&after, depth + 1, plies - 1)
+        };
+        self.buffers[depth] = (plays, evaluations);
+        Value { probabilities: next.probabilities.flipped(), worth: next.worth.map(|worth| -worth) }
+    }
+
+    /// The bare network's value of each state.
+    fn leaf(&self, position: &Position, probabilities: Probabilities, depth: usize) -> Value {
+        let mut value = Value { probabilities, worth: [0.0; MOST_STATES] };
+        for (worth, state) in value.worth.iter_mut().zip(&self.search.tree.level(depth).states) {
+            *worth = self.search.worth.worth(position, &probabilities, &state.stakes);
+        }
+        value
+    }
+
+    /// The place of the result that is worth least to the next player, with the cube where it is.
+    fn best_reply(&self, plays: &LegalPlays, evaluations: &[Probabilities], depth: usize) -> usize {
+        let Some(state) = self.search.tree.level(depth).states.first() else {
+            return best_play(evaluations, self.search.rules);
+        };
+        let mut best = (0, f32::INFINITY, f32::INFINITY);
+        for (place, (legal, evaluation)) in plays.iter().zip(evaluations).enumerate() {
+            let worth = self.search.worth.worth(&legal.after, evaluation, &state.stakes);
+            // Where all are doubled out, the one that loses least is the best.
+            let equity = evaluation.equity(self.search.rules).0;
+            if (worth, equity) < (best.1, best.2) {
+                best = (place, worth, equity);
+            }
+        }
+        best.0
+    }
+}
+
+/// What each of `positions` is worth at `plies`, each seen by the player on roll, who stands at the root of the search's
+/// tree. The work is shared among the threads of the current rayon pool; the values do not depend on their number.
+pub fn look_at(search: &Search<'_>, evaluator: &Evaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
+    let looker = || Looker::new(search, evaluator.clone());
+    if plies == 0 {
+        let mut looker = looker();
+        return positions.iter().map(|position| looker.look(position, 0, 0)).collect();
+    }
+    let known: Vec<Option<Value>> = positions
+        .iter()
+        .map(|position| match position.is_over() {
+            true => Some(looker().look(position, 0, 0)),
+            false => search.cache.get(&search.key(position, 0, plies)),
+        })
+        .collect();
+    let tasks: Vec<(Position, Dice)> = positions
+        .iter()
+        .zip(&known)
+        .filter(|(_, known)| known.is_none())
+        .flat_map(|(position, _)| Dice::ALL.map(|dice| (*position, dice)))
+        .collect();
+    let rolls: Vec<Value> = tasks
+        .par_iter()
+        .map_init(looker, |looker, (position, dice)| looker.after_roll(position, *dice, 0, plies))
+        .collect();
+    let mut means = rolls.chunks(Dice::ALL.len()).map(|rolls| {
+        let mut mean = Value::NOTHING;
+        for (dice, roll) in Dice::ALL.iter().zip(rolls) {
+            add(&mut mean, *dice, roll);
+        }
+        mean
+    });
+    positions
+        .iter()
+        .zip(known)
+        .map(|(position, known)| {
+            known.or_else(|| {
+                let value = search.decided(&means.next()?, 0);
+                search.cache.put(search.key(position, 0, plies), value);
+                Some(value)
+            })
+        })
+        .map(|value| value.expect("every position that was not known has been looked at"))
+        .collect()
+}
+
+/// Adds a roll's share to a mean.
+fn add(mean: &mut Value, dice: Dice, roll: &Value) {
+    let share = f32::from(dice.ways()) / 36.0;
+    let sums = mean.probabilities.to_array();
+    let values = roll.probabilities.to_array();
+    mean.probabilities = Probabilities::from_array(std::array::from_fn(|i| sums[i] + share * values[i]));
+    for (sum, worth) in mean.worth.iter_mut().zip(&roll.worth) {
+        *sum += share * worth;
+    }
+}

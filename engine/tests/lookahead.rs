@@ -1,0 +1,113 @@
+//! Looking ahead against what counting by hand gives.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use rayon::ThreadPoolBuilder;
+use zar::{
+    board::Position,
+    net::{Equity, Evaluator, Model, Probabilities},
+    rules::{Dice, LegalPlays, RuleSet, Stakes},
+    search::{Cache, CubeTree, MoveFilter, Search, Worth, best_play, look_at, rank_ahead, rank_plays},
+};
+
+const RULES: RuleSet = RuleSet::Backgammon;
+
+/// No cube at all.
+struct Cubeless;
+
+impl Worth for Cubeless {
+    fn worth(&self, _: &Position, probabilities: &Probabilities, _: &Stakes) -> f32 {
+        probabilities.equity(RULES).0
+    }
+
+    fn dropped(&self, _: &Stakes) -> f32 {
+        1.0
+    }
+
+    fn doubles(&self, _: &Stakes) -> bool {
+        false
+    }
+
+    fn equity(&self, worth: f32, _: &Stakes) -> Equity {
+        Equity(worth)
+    }
+}
+
+fn with_search<R>(plies: u8, run: impl FnOnce(&Search<'_>) -> R) -> R {
+    let tree = CubeTree::new(RULES, &[], plies, &|_| false);
+    let cache = Cache::new(10_000);
+    run(&Search { rules: RULES, worth: &Cubeless, tree: &tree, cache: &cache })
+}
+
+/// The definition, without any of the machinery.
+fn by_definition(position: &Position, plies: u8) -> f64 {
+    let mut evaluator = Evaluator::new(Model::shipped());
+    if plies == 0 || position.is_over() {
+        return f64::from(evaluator.evaluate(position).equity(RULES).0);
+    }
+    let (mut plays, mut evaluations) = (LegalPlays::default(), Vec::new());
+    let rolls = Dice::ALL.map(|dice| {
+        plays.generate(position, dice, RULES);
+        evaluator.evaluate_plays(position, &plays, &mut evaluations);
+        let after = plays[best_play(&evaluations, RULES)].after;
+        -f64::from(dice.ways()) * by_definition(&after, plies - 1)
+    });
+    rolls.iter().sum::<f64>() / 36.0
+}
+
+#[test]
+fn values_are_means_over_rolls_of_best_replies() {
+    for id in ["4HPwATDgc/ABMA", "sGfwATDgc/ABMA", "G4YNDEaX1yABAw", "tu0DAMDZLSAEDA"] {
+        let position: Position = id.parse().unwrap();
+        for plies in 0..=2 {
+            let value =
+                with_search(plies, |search| look_at(search, &Evaluator::new(Model::shipped()), &[position], plies)[0]);
+            let (found, expected) = (f64::from(value.probabilities.equity(RULES).0), by_definition(&position, plies));
+            assert!((found - expected).abs() < 1e-5, "{id} at {plies} plies: {found} {expected}");
+        }
+    }
+}
+
+#[test]
+fn threads_and_what_was_seen_before_change_nothing() {
+    let position: Position = "4HPwATDgc/ABMA".parse().unwrap();
+    let dice = Dice::new(6, 2).unwrap();
+    let rank = |threads: usize, times: usize| {
+        let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            with_search(2, |search| {
+                let mut evaluator = Evaluator::new(Model::shipped());
+                let mut rank = || rank_ahead(search, &mut evaluator, &position, dice, 2, MoveFilter::Tiny);
+                (1..times).for_each(|_| drop(rank()));
+                rank()
+            })
+        })
+    };
+    let alone = rank(1, 1);
+    assert_eq!(alone, rank(2, 1));
+    assert_eq!(alone, rank(1, 2));
+    assert!(alone[0].plies == 2 && alone.last().unwrap().plies == 0);
+}
+
+#[test]
+fn every_play_is_ranked_once() {
+    let position: Position = "4HPwATDgc/ABMA".parse().unwrap();
+    for dice in Dice::ALL {
+        let bare = rank_plays(&mut Evaluator::new(Model::shipped()), &position, dice);
+        for (plies, filter) in [(0, MoveFilter::Normal), (1, MoveFilter::Tiny), (1, MoveFilter::None)] {
+            let mut plays = with_search(plies, |search| {
+                rank_ahead(search, &mut Evaluator::new(Model::shipped()), &position, dice, plies, filter)
+            });
+            assert_eq!(plays.len(), bare.len());
+            if filter == MoveFilter::None {
+                assert!(plays.iter().all(|play| play.plies == plies));
+            }
+            if plies == 0 {
+                assert_eq!(plays, bare);
+            }
+            plays.sort_by_key(|play| *play.after.points());
+            plays.dedup_by_key(|play| play.after);
+            assert_eq!(plays.len(), bare.len());
+        }
+    }
+}
