@@ -9,16 +9,16 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use thiserror::Error;
 
 use crate::{
-    board::{CubeState, Position},
-    cube::{CubeDecision, MoneyCube},
+    board::{CubeOwner, Position},
+    cube::{CubeDecision, CubeModel, Efficiency, MatchEquityTable, MatchWinningChance, Worth},
     net::{Equity, Evaluator, Model, OutcomesDiffer, Probabilities},
-    rules::{Dice, RuleSet},
-    search::{RankedPlay, rank_plays},
+    rules::{Dice, Outcome, RuleSet, Stakes},
+    search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, look_at, means, rank_ahead},
 };
 
 /// How far the bot looks ahead.
@@ -41,6 +41,18 @@ pub enum Level {
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{0:?} is not a level: expected 0ply, 1ply, 2ply, 3ply or rollout")]
 pub struct UnknownLevel(pub String);
+
+impl Level {
+    /// Plies of look-ahead.
+    fn plies(self) -> u8 {
+        match self {
+            Level::ZeroPly | Level::Rollout => 0,
+            Level::OnePly => 1,
+            Level::TwoPly => 2,
+            Level::ThreePly => 3,
+        }
+    }
+}
 
 impl fmt::Display for Level {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -70,13 +82,14 @@ impl FromStr for Level {
 pub enum Valuation {
     /// Points at a cube of 1 that nobody may turn.
     Cubeless,
-    /// Money play with the cube, in points per unit of it.
-    Money(CubeState),
+    /// The cube and the score counted in, in points per unit of the cube (EMG in a match). The stakes are seen by the
+    /// player on roll.
+    Cubeful(Stakes),
 }
 
 impl Default for Valuation {
     fn default() -> Self {
-        Valuation::Money(CubeState::START)
+        Valuation::Cubeful(Stakes::MONEY)
     }
 }
 
@@ -87,8 +100,10 @@ pub struct Evaluation {
     pub probabilities: Probabilities,
     /// Points at a cube of 1 that nobody may turn.
     pub cubeless: Equity,
-    /// Money play, per unit of the cube, with the right to double this turn counted in.
+    /// Cube and score counted in, with the right to double this turn, per unit of the cube (EMG in a match).
     pub cubeful: Equity,
+    /// The chance to win the match; `None` in money play.
+    pub chance: Option<MatchWinningChance>,
 }
 
 /// A cube decision, and the probabilities that it rests on.
@@ -98,13 +113,26 @@ pub struct CubeAdvice {
     pub probabilities: Probabilities,
     /// What to do, and what each action is worth.
     pub decision: CubeDecision,
+    /// The chances to win the match without a double, after a double that is taken, and after a drop; `None` in money play.
+    pub chances: Option<[MatchWinningChance; 3]>,
+}
+
+/// The answer to a double.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DoubleAnswer {
+    /// The game goes on with the cube turned.
+    Take,
+    /// The game is lost at the cube's value before the double.
+    Drop,
+    /// The cube is turned once more, and kept.
+    Beaver,
 }
 
 /// Why there is no bot, or no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BotError {
     /// A level that this version does not know how to play.
-    #[error("level {0} is not available yet, expected 0ply")]
+    #[error("level {0} is not available yet, expected 0ply, 1ply, 2ply or 3ply")]
     Level(Level),
     /// Weights that learnt other outcomes.
     #[error(transparent)]
@@ -112,26 +140,74 @@ pub enum BotError {
     /// A cube decision of a player who may not turn the cube.
     #[error("the opponent holds the cube, expected a cube in the middle or with the player on roll")]
     NoCube,
+    /// A cube decision in a game without a cube.
+    #[error("there is no cube in this game under {0}")]
+    NoCubeInGame(RuleSet),
+    /// A cube decision with a cube that cannot be turned any further.
+    #[error("the cube shows {value}, and {limit} is the highest it may show")]
+    HighestCube {
+        /// What it shows.
+        value: u32,
+        /// What it may show.
+        limit: u32,
+    },
 }
 
-/// Networks, a level and a rule set, with the buffers of one thread: clone it for another.
+/// Networks, a level and a rule set, with the buffers of one thread: clone it for another. Clones share what they have
+/// found out.
 #[derive(Clone, Debug)]
 pub struct Bot<'m> {
     evaluator: Evaluator<'m>,
     level: Level,
-    cube: MoneyCube,
+    filter: MoveFilter,
+    table: &'m MatchEquityTable,
+    cache: Arc<Cache>,
 }
 
+/// Values that a bot remembers.
+const REMEMBERED: usize = 1 << 16;
+
+/// A chance of less than this counts as none, in giving up and in letting others give up.
+const HOPELESS: f32 = 5e-4;
+
 impl<'m> Bot<'m> {
-    /// A bot that plays `rules` with `model`.
+    /// A bot that plays `rules` with `model`, with the match equity table that is usual and the normal move filter.
     ///
     /// # Errors
     /// A level that is not available, and a model that learnt other outcomes.
     pub fn new(model: &'m Model, level: Level, rules: RuleSet) -> Result<Bot<'m>, BotError> {
-        if level != Level::ZeroPly {
+        if level == Level::Rollout {
             return Err(BotError::Level(level));
         }
-        Ok(Bot { evaluator: Evaluator::for_rules(model, rules)?, level, cube: MoneyCube::default() })
+        Ok(Bot {
+            evaluator: Evaluator::for_rules(model, rules)?,
+            level,
+            filter: MoveFilter::default(),
+            table: MatchEquityTable::usual(rules),
+            cache: Arc::new(Cache::new(REMEMBERED)),
+        })
+    }
+
+    /// A bot with the same networks and move filter at another level or by other rules; with the same match equity table
+    /// too unless the rules differ.
+    ///
+    /// # Errors
+    /// As [`Bot::new`].
+    pub fn at(&self, level: Level, rules: RuleSet) -> Result<Bot<'m>, BotError> {
+        let other = Bot::new(self.model(), level, rules)?.with_filter(self.filter);
+        let same_rules = rules == self.rules();
+        Ok(if same_rules { Bot { table: self.table, cache: Arc::clone(&self.cache), ..other } } else { other })
+    }
+
+    /// The same bot with another match equity table.
+    pub fn with_table(self, table: &'m MatchEquityTable) -> Bot<'m> {
+        // What is remembered was found with the other table.
+        Bot { table, cache: Arc::new(Cache::new(REMEMBERED)), ..self }
+    }
+
+    /// The same bot with another move filter.
+    pub fn with_filter(self, filter: MoveFilter) -> Bot<'m> {
+        Bot { filter, ..self }
     }
 
     /// The networks.
@@ -149,49 +225,138 @@ impl<'m> Bot<'m> {
         self.evaluator.rules()
     }
 
-    /// What `position` is worth to the player on roll in money play with `cube`. A finished game is worth its points.
-    pub fn evaluate(&mut self, position: &Position, cube: CubeState) -> Evaluation {
-        let probabilities = self.evaluator.evaluate(position);
-        let rules = self.rules();
+    /// The match equity table.
+    pub fn table(&self) -> &'m MatchEquityTable {
+        self.table
+    }
+
+    /// What the cube makes of probabilities.
+    pub fn cube_model(&self) -> CubeModel<'m> {
+        CubeModel::new(self.rules(), self.table)
+    }
+
+    /// What `position` is worth to the player on roll before he rolls. A finished game is worth its points.
+    pub fn evaluate(&mut self, position: &Position, stakes: &Stakes) -> Evaluation {
+        let model = self.cube_model();
+        let (probabilities, worth) = self.searching(&[*stakes], |search, evaluator, plies| {
+            let value = look_at(search, evaluator, &[*position], plies)[0];
+            (value.probabilities, Worth(value.worth[0]))
+        });
         Evaluation {
             probabilities,
-            cubeless: probabilities.equity(rules),
-            cubeful: self.cube.equity(probabilities, rules, cube.owner()),
+            cubeless: probabilities.equity(self.rules()),
+            cubeful: model.equity(worth, stakes),
+            chance: model.chance(worth, stakes),
         }
     }
 
-    /// Every legal result once, the best for the player on roll first; equity as the valuation asks, those of equal equity in the order of their
-    /// cubeless equities, since behind a double that is dropped all are worth the same.
+    /// Every legal result once, the best for the player on roll first: those that were looked at most deeply before the
+    /// others, by the equity that the valuation asks for. Those of equal equity are in the order of their cubeless
+    /// equities, since behind a double that is dropped all are worth the same.
     ///
     /// Never empty: with nothing legal it holds the empty play.
     pub fn rank(&mut self, position: &Position, dice: Dice, valuation: Valuation) -> Vec<RankedPlay> {
-        // `rank_plays` orders by cubeless equity, and the sort below keeps that order among equals.
-        let mut plays = rank_plays(&mut self.evaluator, position, dice);
-        if let Valuation::Money(cube) = valuation {
-            let (rules, next_owner) = (self.rules(), cube.swapped().owner());
-            for play in &mut plays {
-                play.equity = -self.cube.equity(play.probabilities.flipped(), rules, next_owner);
-            }
-            plays.sort_by(|a, b| b.equity.0.total_cmp(&a.equity.0));
-        }
-        plays
+        let filter = self.filter;
+        let next = match valuation {
+            Valuation::Cubeless => None,
+            Valuation::Cubeful(stakes) => Some(stakes.swapped()),
+        };
+        self.searching(next.as_slice(), |search, evaluator, plies| {
+            rank_ahead(search, evaluator, position, dice, plies, filter)
+        })
     }
 
-    /// Whether the player on roll should double in money play, and whether the opponent should take.
+    /// Whether the player on roll should double, and what the opponent should answer.
     ///
     /// # Errors
-    /// A cube that the opponent holds.
-    pub fn cube_action(&mut self, position: &Position, cube: CubeState) -> Result<CubeAdvice, BotError> {
-        let probabilities = self.evaluator.evaluate(position);
-        let decision = self.cube.decide(probabilities, self.rules(), cube.owner()).ok_or(BotError::NoCube)?;
-        Ok(CubeAdvice { probabilities, decision })
+    /// A cube that he may not turn.
+    pub fn cube_action(&mut self, position: &Position, stakes: &Stakes) -> Result<CubeAdvice, BotError> {
+        self.check_cube(stakes)?;
+        let model = self.cube_model();
+        let (probabilities, [no_double, double_take]) =
+            self.searching(&[*stakes], |search, evaluator, plies| match plies {
+                0 => {
+                    let probabilities = evaluator.evaluate(position);
+                    (probabilities, model.two_ways(&probabilities, Efficiency::of(position), stakes))
+                }
+                _ => {
+                    let mean = means(search, evaluator, &[*position], plies)[0];
+                    let state = search.tree.level(0).states[0];
+                    // `check_cube` has seen that the cube may be turned.
+                    let ways = [state.rolled, state.doubled.unwrap_or(state.rolled)];
+                    (mean.probabilities, ways.map(|way| Worth(mean.worth[way])))
+                }
+            });
+        let (double_take, beaver) = model.answered(double_take, stakes);
+        let worths = [no_double, double_take, model.dropped(stakes)];
+        let decision = model.decision(stakes, worths, beaver);
+        let chances = stakes.score().map(|_| worths.map(MatchWinningChance::of));
+        Ok(CubeAdvice { probabilities, decision, chances })
+    }
+
+    /// What to answer when the player on roll in `position` doubles; `position` and `stakes` are seen by him, the stakes as
+    /// they are before the double.
+    ///
+    /// # Errors
+    /// A cube that the player on roll may not turn.
+    pub fn take(&mut self, position: &Position, stakes: &Stakes) -> Result<DoubleAnswer, BotError> {
+        let decision = self.cube_action(position, stakes)?.decision;
+        Ok(match (decision.is_take(), decision.beaver) {
+            (true, true) => DoubleAnswer::Beaver,
+            (true, false) => DoubleAnswer::Take,
+            (false, _) => DoubleAnswer::Drop,
+        })
+    }
+
+    /// What the player on roll should offer to lose, in points at a cube of 1, when nothing else can happen any more; `None`
+    /// while there is hope.
+    pub fn resign(&mut self, position: &Position) -> Option<u32> {
+        let p = self.evaluator.evaluate(position);
+        let terms = self.rules().terms();
+        let surely = |chance: f32| chance > 1.0 - HOPELESS;
+        match p {
+            _ if p.win > HOPELESS => None,
+            _ if p.lose_gammon < HOPELESS => Some(1),
+            _ if surely(p.lose_gammon) && p.lose_triple < HOPELESS => Some(terms.gammon_points),
+            _ if surely(p.lose_triple) => Some(Outcome::WinTriple.points(self.rules()).unsigned_abs()),
+            _ => None,
+        }
+    }
+
+    /// Whether to accept when the player on roll in `position` offers to lose so many points at a cube of 1; position and
+    /// stakes are seen by him. When the other player offers, both are to be swapped, which counts him as on roll.
+    pub fn accept_resign(&mut self, position: &Position, stakes: &Stakes, points: u32) -> bool {
+        let model = self.cube_model();
+        let goes_on = model.worth_of(self.evaluate(position, stakes).cubeful, stakes);
+        model.lost(points, stakes).0 <= goes_on.0 + HOPELESS
+    }
+
+    fn check_cube(&self, stakes: &Stakes) -> Result<(), BotError> {
+        let rules = self.rules();
+        if !stakes.has_cube(rules) {
+            Err(BotError::NoCubeInGame(rules))
+        } else if stakes.cube.owner() == CubeOwner::Opponent {
+            Err(BotError::NoCube)
+        } else if !stakes.may_double(rules) {
+            Err(BotError::HighestCube { value: stakes.cube.value(), limit: stakes.cube_limit(rules) })
+        } else {
+            Ok(())
+        }
+    }
+
+    /// Runs a search that begins with the given states of the cube.
+    fn searching<R>(&mut self, stakes: &[Stakes], search: impl FnOnce(&Search<'_>, &mut Evaluator<'m>, u8) -> R) -> R {
+        let model = self.cube_model();
+        let plies = self.level.plies();
+        let tree = CubeTree::new(&model, stakes, plies);
+        search(&Search { model: &model, tree: &tree, cache: &self.cache }, &mut self.evaluator, plies)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::CubeOwner;
+    use crate::board::CubeState;
 
     fn bot() -> Bot<'static> {
         Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap()
@@ -203,19 +368,30 @@ mod tests {
             assert_eq!(level.to_string().parse(), Ok(level));
         }
         assert_eq!("4ply".parse::<Level>(), Err(UnknownLevel("4ply".into())));
-        let refused = Bot::new(Model::shipped(), Level::TwoPly, RuleSet::Backgammon).unwrap_err();
-        assert_eq!(refused.to_string(), "level 2ply is not available yet, expected 0ply");
+        let refused = Bot::new(Model::shipped(), Level::Rollout, RuleSet::Backgammon).unwrap_err();
+        assert!(refused.to_string().starts_with("level rollout is not available yet"), "{refused}");
+        let refused = Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Tavla2004).unwrap_err();
+        assert!(refused.to_string().contains("expected weights whose outcomes are those of tavla2004"), "{refused}");
     }
 
     #[test]
     fn the_start_is_worth_a_little_more_with_the_cube() {
-        let evaluation = bot().evaluate(&Position::START, CubeState::START);
+        let evaluation = bot().evaluate(&Position::START, &Stakes::MONEY);
         assert!((0.0..0.2).contains(&evaluation.cubeless.0), "{evaluation:?}");
         assert!((0.0..0.2).contains(&evaluation.cubeful.0), "{evaluation:?}");
-        let CubeAdvice { decision, .. } = bot().cube_action(&Position::START, CubeState::START).unwrap();
+        let CubeAdvice { decision, .. } = bot().cube_action(&Position::START, &Stakes::MONEY).unwrap();
         assert_eq!((decision.name(), decision.no_double), ("no-double", evaluation.cubeful));
-        let held = CubeState::new(2, CubeOwner::Opponent).unwrap();
-        assert_eq!(bot().cube_action(&Position::START, held), Err(BotError::NoCube));
+        let with = |rules, stakes: Stakes| {
+            Bot::new(Model::shipped(), Level::ZeroPly, rules)
+                .unwrap()
+                .cube_action(&Position::START, &stakes)
+                .unwrap_err()
+        };
+        let held = |value, owner| Stakes { cube: CubeState::new(value, owner).unwrap(), ..Stakes::MONEY };
+        assert_eq!(with(RuleSet::Backgammon, held(2, CubeOwner::Opponent)), BotError::NoCube);
+        assert_eq!(with(RuleSet::Table, Stakes::MONEY), BotError::NoCubeInGame(RuleSet::Table));
+        let highest = BotError::HighestCube { value: 64, limit: 64 };
+        assert_eq!(with(RuleSet::Tavla, held(64, CubeOwner::Player)), highest);
     }
 
     #[test]

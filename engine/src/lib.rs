@@ -5,21 +5,21 @@
 //!
 //! ```
 //! use zar::{
-//!     board::{CubeState, Position},
+//!     board::Position,
 //!     bot::{Bot, Level, Valuation},
 //!     net::Model,
-//!     rules::{Dice, RuleSet},
+//!     rules::{Dice, RuleSet, Stakes},
 //! };
 //!
 //! let mut bot = Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon)?;
 //!
 //! // The player on roll at the start has a small advantage.
 //! let position: Position = "4HPwATDgc/ABMA".parse()?;
-//! let evaluation = bot.evaluate(&position, CubeState::START);
+//! let evaluation = bot.evaluate(&position, &Stakes::MONEY);
 //! assert!(evaluation.probabilities.win > 0.5 && evaluation.cubeless.0 > 0.0);
 //!
 //! // With 3-1 he makes his 5-point.
-//! let plays = bot.rank(&position, Dice::new(3, 1)?, Valuation::Money(CubeState::START));
+//! let plays = bot.rank(&position, Dice::new(3, 1)?, Valuation::Cubeful(Stakes::MONEY));
 //! assert_eq!(plays[0].play.text(&position), "8/5 6/5");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```

@@ -5,38 +5,19 @@
 use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
-    net::{Equity, Evaluator, Model, Probabilities},
-    rules::{Dice, LegalPlays, RuleSet, Stakes},
-    search::{Cache, CubeTree, MoveFilter, Search, Worth, best_play, look_at, rank_ahead, rank_plays},
+    cube::CubeModel,
+    net::{Evaluator, Model},
+    rules::{Dice, LegalPlays, RuleSet},
+    search::{Cache, CubeTree, MoveFilter, Search, best_play, look_at, rank_ahead, rank_plays},
 };
 
 const RULES: RuleSet = RuleSet::Backgammon;
 
-/// No cube at all.
-struct Cubeless;
-
-impl Worth for Cubeless {
-    fn worth(&self, _: &Position, probabilities: &Probabilities, _: &Stakes) -> f32 {
-        probabilities.equity(RULES).0
-    }
-
-    fn dropped(&self, _: &Stakes) -> f32 {
-        1.0
-    }
-
-    fn doubles(&self, _: &Stakes) -> bool {
-        false
-    }
-
-    fn equity(&self, worth: f32, _: &Stakes) -> Equity {
-        Equity(worth)
-    }
-}
-
 fn with_search<R>(plies: u8, run: impl FnOnce(&Search<'_>) -> R) -> R {
-    let tree = CubeTree::new(RULES, &[], plies, &|_| false);
+    let model = CubeModel::usual(RULES);
+    let tree = CubeTree::new(&model, &[], plies);
     let cache = Cache::new(10_000);
-    run(&Search { rules: RULES, worth: &Cubeless, tree: &tree, cache: &cache })
+    run(&Search { model: &model, tree: &tree, cache: &cache })
 }
 
 /// The definition, without any of the machinery.

@@ -9,16 +9,17 @@ use crate::bot::CubeAdvice;
 use super::{
     CliError, Options, PositionArg,
     answer::{HEADING, Rounded, percentages, probabilities, write_json},
-    position_arg::cube_in_words,
+    position_arg::stakes_in_words,
 };
 
 /// Says whether to double, and whether to take
 ///
-/// The decision is that of the player on roll before he rolls, in money play without the Jacoby
-/// rule and beavers. The equities are his, in points per unit of the cube as it stands: if he does
+/// The decision is that of the player on roll before he rolls. The equities are his, in points per
+/// unit of the cube as it stands (EMG in a match, with match winning chances beside): if he does
 /// not double (nd), if he doubles and is taken (dt), and if he doubles and is dropped (dp). The
 /// action is no-double, double-take, double-drop or too-good, or with a cube that he holds already
-/// no-redouble, redouble-take, redouble-drop or too-good. Dice in POSITION do not matter.
+/// no-redouble, redouble-take, redouble-drop or too-good. Where beavers are on and the opponent
+/// should answer with one, dt is its equity. Dice in POSITION do not matter.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -34,38 +35,58 @@ pub struct CubeAnswer {
     dt: Rounded,
     dp: Rounded,
     probs: [Rounded; 5],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mwc: Option<Chances>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    beaver: bool,
+}
+
+/// Match winning chances of the three ways.
+#[derive(Serialize)]
+struct Chances {
+    nd: Rounded,
+    dt: Rounded,
+    dp: Rounded,
 }
 
 impl From<CubeAdvice> for CubeAnswer {
-    fn from(CubeAdvice { probabilities: probs, decision }: CubeAdvice) -> CubeAnswer {
+    fn from(CubeAdvice { probabilities: probs, decision, chances }: CubeAdvice) -> CubeAnswer {
         CubeAnswer {
             action: decision.name(),
             nd: decision.no_double.into(),
             dt: decision.double_take.into(),
             dp: decision.double_drop.into(),
             probs: probabilities(probs),
+            mwc: chances.map(|chances| {
+                let [nd, dt, dp] = chances.map(|chance| Rounded(chance.0));
+                Chances { nd, dt, dp }
+            }),
+            beaver: decision.beaver,
         }
     }
 }
 
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
     let arg = PositionArg::unfinished(&args.position)?;
-    let cube = arg.money_cube(false)?;
-    let advice = options.with_bot(|mut bot| Ok(bot.cube_action(&arg.position, cube)?))?;
+    let stakes = options.stakes(arg.stakes)?;
+    let advice = options.ask(|bot| Ok(bot.cube_action(&arg.position, &stakes)?))?;
     if options.json {
         return Ok(write_json(&CubeAnswer::from(advice), out)?);
     }
     let decision = advice.decision;
     let double = if decision.redouble { "redouble" } else { "double" };
     let best = decision.equity();
-    writeln!(out, "cube {}", cube_in_words(cube))?;
+    writeln!(out, "{}", stakes_in_words(&stakes, options.rules))?;
     writeln!(out, "%                {HEADING}\n                 {}", percentages(advice.probabilities))?;
-    for (name, equity) in [
+    let answer = if decision.beaver { "beaver" } else { "take" };
+    let ways = [
         (format!("no {double}"), decision.no_double),
-        (format!("{double}, take"), decision.double_take),
+        (format!("{double}, {answer}"), decision.double_take),
         (format!("{double}, drop"), decision.double_drop),
-    ] {
-        writeln!(out, "{name:<16} {equity:>6}  {:>+6.3}", equity.0 - best.0)?;
+    ];
+    for (way, (name, equity)) in ways.into_iter().enumerate() {
+        let chance = advice.chances.map(|chances| format!("  {:>6.2}%", 100.0 * chances[way].0));
+        writeln!(out, "{name:<16} {equity:>6}  {:>+6.3}{}", equity.0 - best.0, chance.unwrap_or_default())?;
     }
     Ok(writeln!(out, "{decision}")?)
 }

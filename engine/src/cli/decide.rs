@@ -14,13 +14,13 @@ use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
-    board::{CHECKERS, CubeOwner, CubeState, CubeValueError, Position, PositionIdError},
+    board::{CHECKERS, CubeOwner, CubeState, CubeValueError, Position},
     bot::{Bot, BotError, UnknownLevel, Valuation},
-    rules::{Dice, DiceError, UnknownRuleSet},
+    rules::{Dice, DiceError, MatchScore, MatchScoreError, Session, StakesError, UnknownRuleSet},
 };
 
 use super::{
-    CliError, Options,
+    CliError, Options, PositionArg, PositionArgError,
     answer::{Rounded, probabilities},
     cube::CubeAnswer,
 };
@@ -30,33 +30,40 @@ use super::{
 /// One request a line on standard input, one answer a line on standard output, in order.
 ///
 /// A play
-///   {"pos": POSITION ID, "dice": [3, 1]}
+///   {"pos": POSITION, "dice": [3, 1]}
 ///   {"after": ID of the result as the next player sees it, "play": "8/5 6/5", "equity": e,
 ///    "probs": [5], "plays": [{"after", "play", "equity"}, every legal result once, best first]}
 ///   With nothing legal: the swapped position and the play "". Equities and probabilities are
 ///   those of the player who makes the play.
 ///
 /// A cube decision before the roll
-///   {"pos": POSITION ID}
+///   {"pos": POSITION}
 ///   {"action": a, "nd": e, "dt": e, "dp": e, "probs": [5]}
 ///   The action is no-double, double-take, double-drop or too-good, or with "owner": "player"
-///   no-redouble, redouble-take, redouble-drop or too-good.
+///   no-redouble, redouble-take, redouble-drop or too-good. In a match "mwc": {"nd", "dt", "dp"}
+///   are the match winning chances; with beavers "beaver": true says that the opponent should.
 ///
 /// An evaluation before the roll
-///   {"pos": POSITION ID, "want": "eval"}
+///   {"pos": POSITION, "want": "eval"}
 ///   {"probs": [5], "cubeless": e, "cubeful": e}
-///   Cubeful counts the right to double this turn in.
+///   Cubeful counts the right to double this turn in. In a match "mwc" stands beside.
 ///
 /// Optional in a request
 ///   "cubeful": false          cubeless equities (no "cubeful" in an evaluation)
 ///   "cube": {"value": 1, "owner": "centered" | "player" | "opponent"}
+///   "match": {"length": 7, "score": [points on roll, opponent], "crawford": false}
+///   "jacoby", "beavers"       true where they are on in money play
+///   "want": "move"            with the dice in POSITION; "want": "cube" although there are some
 ///   "rules", "level"          as the options, for this request
-///   "match"                   is refused unless "cubeful" is false: matches are not available yet
+///   "id"                      anything; the answer has the same
+///
+/// POSITION is a Position ID, PositionID:MatchID, an XGID, or "start"; what the request says beside it
+/// counts more than what it says itself.
 ///
 /// "probs" are the probabilities to win, to win a gammon or better, to win a backgammon, to lose a
-/// gammon or worse and to lose a backgammon. Equities are per unit of the cube, in money play
-/// without the Jacoby rule and beavers. A bad request is answered with {"error": "...", "line": its
-/// number}, and the next one is read. Empty lines are skipped.
+/// gammon or worse and to lose a backgammon. Equities are per unit of the cube, EMG in a match. A
+/// bad request is answered with {"error": "...", "line": its number}, and the next one is read. Empty
+/// lines are skipped.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {}
@@ -88,14 +95,19 @@ struct Request {
     cubeful: bool,
     cube: Option<CubeRequest>,
     r#match: Option<MatchRequest>,
+    jacoby: Option<bool>,
+    beavers: Option<bool>,
     rules: Option<String>,
     level: Option<String>,
+    id: Option<serde_json::Value>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum Want {
     Eval,
+    Move,
+    Cube,
 }
 
 #[derive(Debug, Deserialize)]
@@ -142,8 +154,12 @@ enum RequestError {
     NotUtf8(usize),
     #[error("not a request: {0}")]
     Json(String),
-    #[error("{0:?} is no Position ID: {1}")]
-    Position(String, PositionIdError),
+    #[error(transparent)]
+    Position(#[from] PositionArgError),
+    #[error(transparent)]
+    Score(#[from] MatchScoreError),
+    #[error(transparent)]
+    Stakes(#[from] StakesError),
     #[error("the game in {0} is over: expected a position in which both players have checkers on the board")]
     GameOver(Position),
     #[error(transparent)]
@@ -156,11 +172,14 @@ enum RequestError {
     Level(#[from] UnknownLevel),
     #[error(transparent)]
     Bot(#[from] BotError),
-    #[error("\"match\" to {length} at {}-{}{game}: matches are not available yet, expected money play",
-        score[0], score[1], game = if *.crawford { " (Crawford game)" } else { "" })]
-    Match { length: u32, score: [u32; 2], crawford: bool },
     #[error("an evaluation is made before the roll: expected no \"dice\"")]
     DiceInEvaluation,
+    #[error("a cube decision is made before the roll: expected no \"dice\"")]
+    DiceInCubeDecision,
+    #[error("the Jacoby rule and beavers belong to money play: expected no \"jacoby\" and \"beavers\" in a match")]
+    MoneyOptions,
+    #[error("a move needs \"dice\"")]
+    NoDice,
     #[error("a cube decision needs cubeful equities: expected \"cubeful\" true, or \"dice\"")]
     CubelessCube,
 }
@@ -182,11 +201,21 @@ enum Answer {
         cubeless: Rounded,
         #[serde(skip_serializing_if = "Option::is_none")]
         cubeful: Option<Rounded>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        mwc: Option<Rounded>,
     },
     Error {
         error: String,
         line: u64,
     },
+}
+
+/// An answer with the name that its request had.
+#[derive(Serialize)]
+struct Named {
+    id: serde_json::Value,
+    #[serde(flatten)]
+    answer: Answer,
 }
 
 #[derive(Serialize)]
@@ -274,9 +303,13 @@ fn answer_lines(
 
 /// The line that answers a line; nothing for an empty one.
 fn answer_line(bot: &mut Bot<'_>, line: &Line) -> Vec<u8> {
+    let mut id = None;
     let answer = match &line.content {
         Content::Whole(bytes) if bytes.trim_ascii().is_empty() => return Vec::new(),
-        Content::Whole(bytes) => read(bytes).and_then(|request| answer(bot, &request)),
+        Content::Whole(bytes) => read(bytes).and_then(|mut request| {
+            id = request.id.take();
+            answer(bot, &request)
+        }),
         Content::TooLong => Err(RequestError::TooLong),
         // It is taken out before lines are answered.
         Content::Failed(_) => return Vec::new(),
@@ -284,7 +317,11 @@ fn answer_line(bot: &mut Bot<'_>, line: &Line) -> Vec<u8> {
     let answer = answer.unwrap_or_else(|error| Answer::Error { error: error.to_string(), line: line.number });
     let mut bytes = Vec::new();
     // Memory takes whatever is written, and nothing in an answer is unknown to JSON.
-    if serde_json::to_writer(&mut bytes, &answer).is_ok() {
+    let written = match id {
+        Some(id) => serde_json::to_writer(&mut bytes, &Named { id, answer }),
+        None => serde_json::to_writer(&mut bytes, &answer),
+    };
+    if written.is_ok() {
         bytes.push(b'\n');
     }
     bytes
@@ -300,19 +337,13 @@ fn read(bytes: &[u8]) -> Result<Request, RequestError> {
 }
 
 fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> {
-    let position: Position =
-        request.pos.parse().map_err(|error| RequestError::Position(request.pos.chars().take(60).collect(), error))?;
-    let dice = match request.dice {
-        Some(dice) => Some(roll(dice)?),
-        None => None,
-    };
-    let cube = match &request.cube {
-        Some(CubeRequest { value, owner }) => CubeState::new(*value, (*owner).into())?,
-        None => CubeState::START,
-    };
-    // Without the cube the score does not matter to what is computed.
-    if let Some(MatchRequest { length, score, crawford }) = request.r#match.filter(|_| request.cubeful) {
-        return Err(RequestError::Match { length, score, crawford });
+    let PositionArg { position, dice, mut stakes } = request.pos.parse()?;
+    let given = request.dice.map(roll).transpose()?;
+    if let Some(CubeRequest { value, owner }) = &request.cube {
+        stakes.cube = CubeState::new(*value, (*owner).into())?;
+    }
+    if let Some(MatchRequest { length, score, crawford }) = request.r#match {
+        stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
     }
     let rules = request.rules.as_ref().map_or(Ok(bot.rules()), |name| name.parse())?;
     let level = request.level.as_ref().map_or(Ok(bot.level()), |name| name.parse())?;
@@ -320,29 +351,50 @@ fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> 
     let bot = if (rules, level) == (bot.rules(), bot.level()) {
         bot
     } else {
-        other = Bot::new(bot.model(), level, rules)?;
+        other = bot.at(level, rules)?;
         &mut other
+    };
+    match &mut stakes.session {
+        Session::Money(options) => {
+            options.jacoby = request.jacoby.unwrap_or(options.jacoby);
+            options.beavers = request.beavers.unwrap_or(options.beavers);
+        }
+        Session::Match(_) if request.jacoby == Some(true) || request.beavers == Some(true) => {
+            return Err(RequestError::MoneyOptions);
+        }
+        Session::Match(_) => {}
+    }
+    // Without the cube the score does not matter to what is computed.
+    if request.cubeful {
+        stakes.check(rules)?;
+    }
+    let dice = match request.want {
+        None | Some(Want::Move) => given.or(dice),
+        Some(Want::Eval) if given.is_some() => return Err(RequestError::DiceInEvaluation),
+        Some(Want::Cube) if given.is_some() => return Err(RequestError::DiceInCubeDecision),
+        Some(_) => None,
     };
     // With dice, a player may bear off alone.
     if position.off() == CHECKERS || dice.is_none() && position.is_over() {
         return Err(RequestError::GameOver(position));
     }
     match (request.want, dice) {
-        (Some(Want::Eval), Some(_)) => Err(RequestError::DiceInEvaluation),
-        (Some(Want::Eval), None) => {
-            let evaluation = bot.evaluate(&position, cube);
+        (Some(Want::Eval), _) => {
+            let evaluation = bot.evaluate(&position, &stakes);
             Ok(Answer::Evaluation {
                 probs: probabilities(evaluation.probabilities),
                 cubeless: evaluation.cubeless.into(),
                 cubeful: request.cubeful.then_some(evaluation.cubeful.into()),
+                mwc: evaluation.chance.filter(|_| request.cubeful).map(|chance| Rounded(chance.0)),
             })
         }
-        (None, Some(dice)) => {
-            let valuation = if request.cubeful { Valuation::Money(cube) } else { Valuation::Cubeless };
+        (_, Some(dice)) => {
+            let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
             Ok(plays(bot, &position, dice, valuation))
         }
-        (None, None) if !request.cubeful => Err(RequestError::CubelessCube),
-        (None, None) => Ok(Answer::Cube(bot.cube_action(&position, cube)?.into())),
+        (Some(Want::Move), None) => Err(RequestError::NoDice),
+        (_, None) if !request.cubeful => Err(RequestError::CubelessCube),
+        (_, None) => Ok(Answer::Cube(bot.cube_action(&position, &stakes)?.into())),
     }
 }
 
@@ -421,7 +473,7 @@ mod tests {
             ("[]", "not a request: "),
             ("{}", "missing field `pos`"),
             (r#"{"pos": 1}"#, "expected a string, column 9"),
-            (r#"{"pos": "x"}"#, "a Position ID has 14 characters, this has 1"),
+            (r#"{"pos": "x"}"#, "\"x\" is no position"),
             (r#"{"pos": "AAAA3q8AAAAAAA"}"#, "is over"),
             (r#"{"pos": "4HPwATDgc/ABMA", "dices": 1}"#, "unknown field `dices`"),
             (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1]}"#, "invalid length 1"),
@@ -430,15 +482,33 @@ mod tests {
             (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1, -7000]}"#, "a die shows 1 to 6, not -7000"),
             (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1.5, 2]}"#, "floating point"),
             (r#"{"pos": "4HPwATDgc/ABMA", "dice": [1, 2], "want": "eval"}"#, "expected no \"dice\""),
-            (r#"{"pos": "4HPwATDgc/ABMA", "want": "tea"}"#, "unknown variant `tea`, expected `eval`"),
+            (
+                r#"{"pos": "4HPwATDgc/ABMA", "want": "tea"}"#,
+                "unknown variant `tea`, expected one of `eval`, `move`, `cube`",
+            ),
             (r#"{"pos": "4HPwATDgc/ABMA", "cubeful": false}"#, "expected \"cubeful\" true"),
             (r#"{"pos": "4HPwATDgc/ABMA", "cube": {"value": 3}}"#, "the cube shows 3"),
             (r#"{"pos": "4HPwATDgc/ABMA", "cube": {"owner": "me"}}"#, "unknown variant `me`"),
             (r#"{"pos": "4HPwATDgc/ABMA", "cube": {"value": 2, "owner": "opponent"}}"#, "the opponent holds the cube"),
-            (r#"{"pos": "4HPwATDgc/ABMA", "match": {"length": 7, "score": [1, 2]}}"#, "to 7 at 1-2: matches are not"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "match": {"length": 7, "score": [1, 7]}}"#, "the score 1-7 does not fit"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "match": {"length": 0, "score": [0, 0]}}"#, "a match to 0 points"),
+            (
+                r#"{"pos": "start", "match": {"length": 7, "score": [1, 2], "crawford": true}}"#,
+                "no score of a Crawford game",
+            ),
+            (r#"{"pos": "start", "match": {"length": 7, "score": [1, 2]}, "jacoby": true}"#, "belong to money play"),
+            (
+                r#"{"pos": "start", "match": {"length": 7, "score": [1, 2]}, "rules": "table"}"#,
+                "no matches under table",
+            ),
+            (r#"{"pos": "start", "rules": "table"}"#, "there is no cube in this game under table"),
+            (r#"{"pos": "start", "rules": "tavla", "beavers": true}"#, "no beavers under tavla"),
+            (r#"{"pos": "start", "rules": "tavla2004"}"#, "expected weights whose outcomes are those of tavla2004"),
+            (r#"{"pos": "start", "want": "move"}"#, "a move needs \"dice\""),
+            (r#"{"pos": "start", "dice": [1, 2], "want": "cube"}"#, "expected no \"dice\""),
             (r#"{"pos": "4HPwATDgc/ABMA", "rules": "chess"}"#, "\"chess\" is not a rule set"),
             (r#"{"pos": "4HPwATDgc/ABMA", "level": "9ply"}"#, "\"9ply\" is not a level"),
-            (r#"{"pos": "4HPwATDgc/ABMA", "level": "2ply"}"#, "level 2ply is not available yet, expected 0ply"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "level": "rollout"}"#, "level rollout is not available yet"),
         ] {
             let error = fault(request);
             assert!(error.contains(expected), "{request}: {error}");

@@ -7,16 +7,16 @@ use serde::Serialize;
 use super::{
     CliError, Options, PositionArg,
     answer::{HEADING, Rounded, percentages, probabilities, write_json},
-    position_arg::cube_in_words,
+    position_arg::stakes_in_words,
 };
 
 /// Shows what a position is worth to the player on roll before he rolls
 ///
 /// The probabilities are those of a game without cube: to win, to win a gammon or better, to win
 /// a backgammon, to lose a gammon or worse, to lose a backgammon. The cubeless equity is in points
-/// at a cube of 1. The cubeful equity is that of money play (no Jacoby rule, no beavers) in points
-/// per unit of the cube, with the right to double this turn counted in. Dice in POSITION do not
-/// matter.
+/// at a cube of 1. The cubeful equity counts the cube and the score in, with the right to double
+/// this turn, in points per unit of the cube (EMG in a match, with the match winning chance
+/// beside). Dice in POSITION do not matter.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -35,20 +35,23 @@ struct Answer {
     cubeless: Rounded,
     #[serde(skip_serializing_if = "Option::is_none")]
     cubeful: Option<Rounded>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mwc: Option<Rounded>,
 }
 
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
     let arg = PositionArg::unfinished(&args.position)?;
     let position = arg.position;
-    let cube = if args.cubeless { None } else { Some(arg.money_cube(true)?) };
-    let evaluation = options.with_bot(|mut bot| Ok(bot.evaluate(&position, cube.unwrap_or_default())))?;
-    let cubeful = cube.map(|_| evaluation.cubeful.into());
+    let stakes = options.stakes(arg.stakes)?;
+    let evaluation = options.ask(|bot| Ok(bot.evaluate(&position, &stakes)))?;
+    let chance = evaluation.chance.filter(|_| !args.cubeless);
     if options.json {
         let answer = Answer {
             pos: position.to_string(),
             probs: probabilities(evaluation.probabilities),
             cubeless: evaluation.cubeless.into(),
-            cubeful,
+            cubeful: (!args.cubeless).then_some(evaluation.cubeful.into()),
+            mwc: chance.map(|chance| Rounded(chance.0)),
         };
         return Ok(write_json(&answer, out)?);
     }
@@ -56,8 +59,12 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     writeln!(out, "%         {HEADING}")?;
     writeln!(out, "          {}", percentages(evaluation.probabilities))?;
     writeln!(out, "cubeless  {:>6}", evaluation.cubeless)?;
-    if let Some(cube) = cube {
-        writeln!(out, "cubeful   {:>6}   cube {}", evaluation.cubeful, cube_in_words(cube))?;
+    if !args.cubeless {
+        let stakes = stakes_in_words(&stakes, options.rules);
+        writeln!(out, "cubeful   {:>6}   {stakes}", evaluation.cubeful)?;
+    }
+    if let Some(chance) = chance {
+        writeln!(out, "match     {:>5.2}%   chance to win it", 100.0 * chance.0)?;
     }
     Ok(())
 }

@@ -9,10 +9,13 @@ pub mod conduct;
 mod cube;
 mod decide;
 mod eval;
+mod match_info;
+mod met_file;
 mod play_move;
 mod position_arg;
 
 use std::{
+    borrow::Cow,
     fs,
     io::{self, Write},
     path::{Path, PathBuf},
@@ -24,12 +27,16 @@ use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use thiserror::Error;
 
 use crate::{
+    board::CubeValueError,
     bot::{Bot, BotError, Level},
+    cube::{GammonRates, LONGEST_TABLE, MatchEquityTable},
     net::{Model, ModelError},
-    rules::{DiceError, MatchScore, RuleSet},
+    rules::{DiceError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
+    search::MoveFilter,
 };
 
 use conduct::{complain, usage};
+use met_file::{TableFileError, load_table};
 use position_arg::{PositionArg, PositionArgError};
 
 /// The name that complaints begin with.
@@ -53,6 +60,7 @@ enum Command {
     Eval(eval::Args),
     Move(play_move::Args),
     Cube(cube::Args),
+    MatchInfo(match_info::Args),
     Decide(decide::Args),
     Bench(bench::Args),
 }
@@ -63,12 +71,25 @@ struct Options {
     /// Answer in JSON.
     #[arg(long, global = true)]
     json: bool,
-    /// How far to look ahead: 0ply (1ply, 2ply, 3ply and rollout are not available yet).
+    /// How far to look ahead: 0ply, 1ply, 2ply or 3ply (rollout is not available yet).
     #[arg(long, global = true, value_name = "LEVEL", default_value_t)]
     level: Level,
     /// The rules: backgammon, tavla, tavla2004, table or plain.
     #[arg(long, global = true, value_name = "NAME", default_value_t)]
     rules: RuleSet,
+    /// Which plays are looked at more deeply: tiny, narrow, normal, large, huge or none (all of them).
+    #[arg(long, global = true, value_name = "NAME", default_value_t)]
+    filter: MoveFilter,
+    /// A match equity table in GNU Backgammon's XML, or "computed" [default: Kazaross XG2, or a computed one
+    /// where the rules differ].
+    #[arg(long, global = true, value_name = "FILE")]
+    met: Option<PathBuf>,
+    /// Money play with the Jacoby rule.
+    #[arg(long, global = true)]
+    jacoby: bool,
+    /// Money play with beavers.
+    #[arg(long, global = true)]
+    beavers: bool,
     /// A weights file [default: the weights in the program].
     #[arg(long, global = true, value_name = "PATH")]
     model: Option<PathBuf>,
@@ -95,9 +116,17 @@ enum CliError {
     /// The game has ended.
     #[error("the game in {0} is over: expected a position in which both players have checkers on the board")]
     GameOver(String),
-    /// The position carries the score of a match.
-    #[error("{0}: cubeful equities in matches are not available yet, expected money play{hint}", hint = if *.1 { " or --cubeless" } else { "" })]
-    Match(MatchScore, bool),
+    /// Stakes that the rules do not know.
+    #[error(transparent)]
+    Stakes(#[from] StakesError),
+    /// A match equity table that cannot be used.
+    #[error("cannot use the match equity table {path:?}: {error}")]
+    Table {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: TableFileError,
+    },
     /// A weights file that cannot be used.
     #[error("cannot use the weights {path:?}: {error}")]
     Model {
@@ -112,6 +141,12 @@ enum CliError {
     /// The bot refuses.
     #[error(transparent)]
     Bot(#[from] BotError),
+    /// A score that no match has while it goes on.
+    #[error(transparent)]
+    Score(#[from] MatchScoreError),
+    /// A cube that does not exist.
+    #[error(transparent)]
+    CubeValue(#[from] CubeValueError),
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] ThreadPoolBuildError),
@@ -124,12 +159,44 @@ enum CliError {
 }
 
 impl Options {
-    /// Hands the bot to a command. The weights of a file live as long as the command runs.
+    /// Hands the bot to a command. What is read from files lives as long as the command runs.
     fn with_bot<R>(&self, command: impl FnOnce(Bot<'_>) -> Result<R, CliError>) -> Result<R, CliError> {
-        match &self.model {
-            Some(path) => command(Bot::new(&load(path)?, self.level, self.rules)?),
-            None => command(Bot::new(Model::shipped(), self.level, self.rules)?),
+        let loaded = self.model.as_ref().map(|path| load(path)).transpose()?;
+        let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
+        let table = self.table()?;
+        command(Bot::new(model, self.level, self.rules)?.with_table(&table).with_filter(self.filter))
+    }
+
+    /// Asks the bot one thing, which it may think about on all threads.
+    fn ask<R: Send>(&self, question: impl FnOnce(&mut Bot<'_>) -> Result<R, CliError> + Send) -> Result<R, CliError> {
+        self.with_bot(|mut bot| match self.level {
+            Level::ZeroPly => question(&mut bot),
+            _ => self.thread_pool()?.install(|| question(&mut bot)),
+        })
+    }
+
+    /// The match equity table that is asked for.
+    fn table(&self) -> Result<Cow<'static, MatchEquityTable>, CliError> {
+        match &self.met {
+            None => Ok(Cow::Borrowed(MatchEquityTable::usual(self.rules))),
+            Some(name) if name.as_os_str() == "computed" => {
+                Ok(Cow::Owned(MatchEquityTable::computed(self.rules, LONGEST_TABLE, GammonRates::default())))
+            }
+            Some(path) => match load_table(path) {
+                Ok(table) => Ok(Cow::Owned(table)),
+                Err(error) => Err(CliError::Table { path: path.clone(), error }),
+            },
         }
+    }
+
+    /// Stakes with the options of money play that are switched on, when the rules allow them.
+    fn stakes(&self, mut stakes: Stakes) -> Result<Stakes, StakesError> {
+        if let Session::Money(options) = &mut stakes.session {
+            options.jacoby |= self.jacoby;
+            options.beavers |= self.beavers;
+        }
+        stakes.check(self.rules)?;
+        Ok(stakes)
     }
 
     /// The threads that a command works on.
@@ -158,6 +225,7 @@ pub fn main() -> ExitCode {
         Command::Eval(args) => eval::run(args, &options, &mut out),
         Command::Move(args) => play_move::run(args, &options, &mut out),
         Command::Cube(args) => cube::run(args, &options, &mut out),
+        Command::MatchInfo(args) => match_info::run(args, &options, &mut out),
         Command::Decide(args) => decide::run(args, &options, &mut out),
         Command::Bench(args) => bench::run(args, &options, &mut out),
     };

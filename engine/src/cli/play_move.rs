@@ -59,8 +59,8 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         Some(text) => text.parse()?,
         None => arg.dice.ok_or(CliError::NoDice)?,
     };
-    let valuation = if args.cubeless { Valuation::Cubeless } else { Valuation::Money(arg.money_cube(true)?) };
-    let plays = options.with_bot(|mut bot| Ok(bot.rank(&position, dice, valuation)))?;
+    let valuation = if args.cubeless { Valuation::Cubeless } else { Valuation::Cubeful(options.stakes(arg.stakes)?) };
+    let plays = options.ask(|bot| Ok(bot.rank(&position, dice, valuation)))?;
     if options.json {
         let plays = plays
             .iter()

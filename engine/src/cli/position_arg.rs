@@ -9,25 +9,23 @@ use crate::{
         CubeOwner, CubeState, CubeValueError, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction,
         XgidError,
     },
-    rules::{Dice, DiceError, MatchScore, MatchScoreError},
+    rules::{Dice, DiceError, MatchScore, MatchScoreError, MoneyOptions, RuleSet, Session, Stakes},
 };
 
 use super::CliError;
 
 /// A position with what its text says around it, seen by the player on roll.
 ///
-/// A text without a cube means one in the middle that shows 1; a text without a score means money play. The Jacoby rule
-/// and beavers are not looked at.
+/// A text without a cube means one in the middle that shows 1; a text without a score means money play. An XGID tells too
+/// whether the Jacoby rule and beavers are on in money play, and how high the cube may go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PositionArg {
     /// The checkers.
     pub position: Position,
     /// The roll, if it has been made.
     pub dice: Option<Dice>,
-    /// The cube.
-    pub cube: CubeState,
-    /// The score, unless it is money play.
-    pub score: Option<MatchScore>,
+    /// Cube and score.
+    pub stakes: Stakes,
 }
 
 /// Why a text is no POSITION.
@@ -62,14 +60,6 @@ impl PositionArg {
         let arg: PositionArg = text.parse()?;
         if arg.position.is_over() { Err(CliError::GameOver(arg.position.to_string())) } else { Ok(arg) }
     }
-
-    /// The cube, if it is money play. `cubeless` tells whether the command could do without a cube.
-    pub(super) fn money_cube(&self, cubeless: bool) -> Result<CubeState, CliError> {
-        match self.score {
-            None => Ok(self.cube),
-            Some(score) => Err(CliError::Match(score, cubeless)),
-        }
-    }
 }
 
 fn excerpt(text: &str) -> String {
@@ -86,7 +76,7 @@ impl FromStr for PositionArg {
 
     fn from_str(text: &str) -> Result<PositionArg, PositionArgError> {
         let text = text.trim();
-        let alone = |position| PositionArg { position, dice: None, cube: CubeState::START, score: None };
+        let alone = |position| PositionArg { position, dice: None, stakes: Stakes::MONEY };
         match text.bytes().filter(|&byte| byte == b':').count() {
             _ if text == "start" => Ok(alone(Position::START)),
             _ if text.starts_with("XGID") => xgid(text),
@@ -107,8 +97,11 @@ fn position_and_match(text: &str) -> Result<PositionArg, PositionArgError> {
     Ok(PositionArg {
         position,
         dice: id.dice.map(|[first, second]| Dice::new(first, second)).transpose()?,
-        cube: CubeState::new(id.cube_value, id.relative_cube_owner())?,
-        score: score(id.match_length, id.relative_scores(), id.crawford)?,
+        stakes: Stakes::new(
+            // Every newer Match ID says something about the Jacoby rule, wanted or not.
+            session(id.match_length, id.relative_scores(), id.crawford, MoneyOptions::default())?,
+            CubeState::new(id.cube_value, id.relative_cube_owner())?,
+        ),
     })
 }
 
@@ -118,20 +111,44 @@ fn xgid(text: &str) -> Result<PositionArg, PositionArgError> {
         XgidAction::Rolled([first, second]) => Some(Dice::new(first, second)?),
         _ => None,
     };
+    let options = MoneyOptions { jacoby: xgid.jacoby, beavers: xgid.beavers };
     Ok(PositionArg {
         position: xgid.position,
         dice,
-        cube: CubeState::new(xgid.cube_value, xgid.cube_owner)?,
-        score: score(xgid.match_length, xgid.scores, xgid.crawford)?,
+        stakes: Stakes {
+            session: session(xgid.match_length, xgid.scores, xgid.crawford, options)?,
+            cube: CubeState::new(xgid.cube_value, xgid.cube_owner)?,
+            highest_cube: xgid.max_cube,
+        },
     })
 }
 
-fn score(length: u32, scores: [u32; 2], crawford: bool) -> Result<Option<MatchScore>, MatchScoreError> {
-    (length > 0).then(|| MatchScore::new(length, scores, crawford)).transpose()
+fn session(length: u32, scores: [u32; 2], crawford: bool, options: MoneyOptions) -> Result<Session, MatchScoreError> {
+    match length {
+        0 => Ok(Session::Money(options)),
+        _ => MatchScore::new(length, scores, crawford).map(Session::Match),
+    }
+}
+
+/// Score or money, and the cube, in words.
+pub(super) fn stakes_in_words(stakes: &Stakes, rules: RuleSet) -> String {
+    let session = match stakes.session {
+        Session::Match(score) => score.to_string(),
+        Session::Money(MoneyOptions { jacoby, beavers }) => {
+            let options = [(jacoby, ", Jacoby rule"), (beavers, ", beavers")];
+            let on: String = options.into_iter().filter(|(on, _)| *on).map(|(_, name)| name).collect();
+            format!("money play{on}")
+        }
+    };
+    if stakes.has_cube(rules) {
+        format!("{session}, cube {}", cube_in_words(stakes.cube))
+    } else {
+        format!("{session}, no cube")
+    }
 }
 
 /// Where the cube is, in words.
-pub(super) fn cube_in_words(cube: CubeState) -> String {
+fn cube_in_words(cube: CubeState) -> String {
     match cube.owner() {
         CubeOwner::Centered => format!("{}, in the middle", cube.value()),
         CubeOwner::Player => format!("{}, with the player on roll", cube.value()),
@@ -148,13 +165,16 @@ mod tests {
         let start: PositionArg = "start".parse().unwrap();
         assert_eq!("4HPwATDgc/ABMA".parse(), Ok(start));
         assert_eq!("4HPwATDgc/ABMA:cAkAAAAAAAAE".parse(), Ok(start));
-        assert_eq!("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10".parse(), Ok(start));
+        let capped = PositionArg { stakes: Stakes { highest_cube: 1024, ..Stakes::MONEY }, ..start };
+        assert_eq!("XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10".parse(), Ok(capped));
+        let jacoby: PositionArg = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:0:0:3:0:10".parse().unwrap();
+        assert_eq!(jacoby.stakes.money_options(), MoneyOptions { jacoby: true, beavers: true });
         let rolled: PositionArg = "4HPwATDgc/ABMA:cInqAAAAAAAE".parse().unwrap();
         assert_eq!(rolled.dice, Some(Dice::new(5, 2).unwrap()));
-        assert_eq!(rolled.score, Some(MatchScore::new(7, [0, 0], false).unwrap()));
+        assert_eq!(rolled.stakes.score(), Some(MatchScore::new(7, [0, 0], false).unwrap()));
         let held: PositionArg = "-b----E-C---eE---c-e----B-:2:-1:1:31:1:2:0:7:10".parse().unwrap();
-        assert_eq!((held.cube.value(), held.cube.owner()), (4, CubeOwner::Opponent));
-        assert_eq!(held.score.unwrap().to_string(), "1-2 in a match to 7");
+        assert_eq!((held.stakes.cube.value(), held.stakes.cube.owner()), (4, CubeOwner::Opponent));
+        assert_eq!(held.stakes.score().unwrap().to_string(), "1-2 in a match to 7");
     }
 
     #[test]

@@ -1,24 +1,29 @@
 //! The doubling cube: what it adds to a position, and when to turn it.
 //!
 //! Networks know nothing of the cube. What they say about a game without one is turned into cubeful equities by a model
-//! of how well the cube can be used: [`MoneyCube`] for money play.
+//! of how well the cube can be used, the [`CubeModel`], for money play and for matches by a [`MatchEquityTable`].
 //!
 //! ```
-//! use zar::{board::CubeOwner, cube::{CubeAction, MoneyCube}, net::Probabilities, rules::RuleSet};
+//! use zar::{cube::{CubeAction, CubeModel, Efficiency}, net::Probabilities, rules::{RuleSet, Stakes}};
 //!
 //! // 77 % wins without gammons: a double, and just a take.
 //! let probabilities = Probabilities::from_array([0.77, 0.0, 0.0, 0.0, 0.0]);
-//! let decision = MoneyCube::default().decide(probabilities, RuleSet::Backgammon, CubeOwner::Centered).unwrap();
+//! let model = CubeModel::usual(RuleSet::Backgammon);
+//! let decision = model.decide(&probabilities, Efficiency::CONTACT, &Stakes::MONEY).unwrap();
 //! assert_eq!(decision.action, CubeAction::DoubleTake);
 //! ```
 
-mod money;
+mod efficiency;
+mod met;
+mod model;
 
 use std::fmt;
 
 use crate::net::Equity;
 
-pub use money::{CUBE_EFFICIENCY, MoneyCube};
+pub use efficiency::Efficiency;
+pub use met::{GammonRates, LONGEST_TABLE, MatchEquityError, MatchEquityTable, MatchWinningChance};
+pub use model::{CubeModel, GammonPrices, TakePoints, Worth};
 
 /// What a player who may turn the cube should do before he rolls, and the answer to a double.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -48,6 +53,8 @@ pub struct CubeDecision {
     pub action: CubeAction,
     /// Whether the cube has been turned before, so that a double would be a redouble.
     pub redouble: bool,
+    /// Whether the opponent should beaver if he is doubled; the equity of a take is then that of the beaver.
+    pub beaver: bool,
 }
 
 impl CubeDecision {
@@ -61,7 +68,7 @@ impl CubeDecision {
         } else {
             CubeAction::TooGood
         };
-        CubeDecision { no_double, double_take, double_drop, action, redouble }
+        CubeDecision { no_double, double_take, double_drop, action, redouble, beaver: false }
     }
 
     /// The equity of the best action against the best answer.
@@ -76,6 +83,12 @@ impl CubeDecision {
     /// Whether the opponent should take if he is doubled, rightly or not.
     pub fn is_take(&self) -> bool {
         self.double_take < self.double_drop
+    }
+
+    /// Whether to double or not makes no difference that shows in three decimals.
+    pub fn is_optional(&self) -> bool {
+        let doubled = self.double_take.0.min(self.double_drop.0);
+        (self.no_double.0 - doubled).abs() < 0.0005
     }
 
     /// The action in one word for programs: `no-double`, `double-take`, `double-drop`, `too-good`; with a cube that has
@@ -93,10 +106,13 @@ impl CubeDecision {
     }
 }
 
-/// The decision as players say it: `Double, take`, `No redouble, take` or `Too good to double, drop`.
+/// The decision as players say it: `Double, take`, `No redouble, beaver`, `Optional double, take` or `Too good to double,
+/// drop`.
 impl fmt::Display for CubeDecision {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let action = match (self.action, self.redouble) {
+            (_, false) if self.is_optional() => "Optional double",
+            (_, true) if self.is_optional() => "Optional redouble",
             (CubeAction::NoDouble, false) => "No double",
             (CubeAction::NoDouble, true) => "No redouble",
             (CubeAction::DoubleTake | CubeAction::DoubleDrop, false) => "Double",
@@ -104,7 +120,12 @@ impl fmt::Display for CubeDecision {
             (CubeAction::TooGood, false) => "Too good to double",
             (CubeAction::TooGood, true) => "Too good to redouble",
         };
-        write!(f, "{action}, {}", if self.is_take() { "take" } else { "drop" })
+        let answer = match self.is_take() {
+            true if self.beaver => "beaver",
+            true => "take",
+            false => "drop",
+        };
+        write!(f, "{action}, {answer}")
     }
 }
 
@@ -119,9 +140,9 @@ mod tests {
             (0.2, 0.1, NoDouble, 0.2, "No double, take"),
             (0.2, 0.3, DoubleTake, 0.3, "Double, take"),
             (0.9, 1.2, DoubleDrop, 1.0, "Double, drop"),
-            (1.0, 2.0, DoubleDrop, 1.0, "Double, drop"),
+            (1.0, 2.0, DoubleDrop, 1.0, "Optional double, drop"),
             (1.1, 1.2, TooGood, 1.1, "Too good to double, drop"),
-            (0.3, 0.3, NoDouble, 0.3, "No double, take"),
+            (0.3, 0.3, NoDouble, 0.3, "Optional double, take"),
         ] {
             let decision = CubeDecision::between(Equity(no_double), Equity(double_take), Equity(1.0), false);
             assert_eq!((decision.action, decision.equity()), (action, Equity(equity)), "{text}");

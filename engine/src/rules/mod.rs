@@ -18,4 +18,4 @@ pub use play::{Move, Play};
 pub use rule_set::{
     Crawford, CubeTerms, FirstRoll, ResignationTerms, RuleSet, Terms, TimeTerms, Triple, UnknownRuleSet,
 };
-pub use stakes::{MoneyOptions, Session, Stakes};
+pub use stakes::{MoneyOptions, Session, Stakes, StakesError};

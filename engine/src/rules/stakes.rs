@@ -1,6 +1,7 @@
 //! What a game is played for.
 
 use serde::{Deserialize, Serialize};
+use thiserror::Error;
 
 use crate::board::{CubeOwner, CubeState, HIGHEST_CUBE};
 
@@ -39,6 +40,22 @@ pub struct Stakes {
     pub highest_cube: u32,
 }
 
+/// Stakes that a rule set does not know.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum StakesError {
+    /// A match where only single games are played.
+    #[error("{score}: there are no matches under {rules}, expected a single game")]
+    NoMatches {
+        /// The rule set.
+        rules: RuleSet,
+        /// The score.
+        score: MatchScore,
+    },
+    /// The Jacoby rule or beavers where they do not exist.
+    #[error("there is no Jacoby rule and there are no beavers under {0}")]
+    NoMoneyOptions(RuleSet),
+}
+
 impl Stakes {
     /// Money play with the cube in the middle and no options.
     pub const MONEY: Stakes =
@@ -47,6 +64,20 @@ impl Stakes {
     /// Stakes with a cube that nothing but the rule set limits.
     pub const fn new(session: Session, cube: CubeState) -> Stakes {
         Stakes { session, cube, highest_cube: HIGHEST_CUBE }
+    }
+
+    /// Refuses stakes that `rules` do not know.
+    ///
+    /// # Errors
+    /// A match where there are none, and options of money play where they cannot be switched on.
+    pub fn check(&self, rules: RuleSet) -> Result<(), StakesError> {
+        match self.session {
+            Session::Match(score) if !rules.terms().matches => Err(StakesError::NoMatches { rules, score }),
+            Session::Money(options) if options != MoneyOptions::default() && !rules.terms().money_options => {
+                Err(StakesError::NoMoneyOptions(rules))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// The score, unless it is money play.

@@ -1,7 +1,7 @@
 //! What has been looked at already, shared by all threads of a search.
 
 use std::{
-    hash::{BuildHasher, Hash, Hasher, RandomState},
+    hash::{BuildHasher, RandomState},
     sync::Mutex,
 };
 
@@ -24,9 +24,11 @@ pub struct Key {
 /// that the cache changes how long a search takes and never what it finds.
 #[derive(Debug)]
 pub struct Cache {
-    shards: Vec<Mutex<Vec<Option<(Key, Value)>>>>,
+    shards: Vec<Mutex<Vec<Entry>>>,
     hasher: RandomState,
 }
+
+type Entry = Option<(Key, Value)>;
 
 const SHARDS: usize = 64;
 
@@ -55,9 +57,7 @@ impl Cache {
     }
 
     fn place(&self, key: &Key) -> (usize, usize) {
-        let mut hasher = self.hasher.build_hasher();
-        key.hash(&mut hasher);
-        let hash = hasher.finish();
+        let hash = self.hasher.hash_one(key);
         ((hash % SHARDS as u64) as usize, (hash / SHARDS as u64) as usize)
     }
 }

@@ -6,7 +6,7 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use crate::rules::{RuleSet, Stakes};
+use crate::{cube::CubeModel, rules::Stakes};
 
 /// More states of the cube than a search of four plies meets.
 pub const MOST_STATES: usize = 16;
@@ -38,11 +38,11 @@ pub struct CubeTree {
 }
 
 impl CubeTree {
-    /// The cube's ways in `plies` turns from `stakes`. `doubles` tells whether a double makes a difference.
-    pub fn new(rules: RuleSet, stakes: &[Stakes], plies: u8, doubles: &dyn Fn(&Stakes) -> bool) -> CubeTree {
+    /// The cube's ways in `plies` turns from `stakes`; with none of them a search leaves the cube out.
+    pub fn new(model: &CubeModel<'_>, stakes: &[Stakes], plies: u8) -> CubeTree {
         let mut levels = Vec::new();
         let mut current = stakes.to_vec();
-        for _ in 0..=plies {
+        for depth in 0..=plies {
             let mut next: Vec<Stakes> = Vec::new();
             let mut place = |stakes: Stakes| match next.iter().position(|&known| known == stakes) {
                 Some(place) => place,
@@ -56,7 +56,8 @@ impl CubeTree {
                 .map(|stakes| State { stakes: *stakes, rolled: place(stakes.swapped()), doubled: None })
                 .collect();
             for state in &mut states {
-                if state.stakes.may_double(rules) && doubles(&state.stakes) {
+                // At the root even a double that is of no use can be asked for.
+                if model.doubles(&state.stakes) || depth == 0 && state.stakes.may_double(model.rules()) {
                     state.doubled = state.stakes.doubled().map(|doubled| place(doubled.swapped()));
                 }
             }

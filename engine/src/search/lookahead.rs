@@ -10,8 +10,9 @@ use rayon::prelude::*;
 
 use crate::{
     board::Position,
+    cube::{CubeModel, Efficiency, Worth},
     net::{Equity, Evaluator, OUTPUTS, Probabilities},
-    rules::{Dice, LegalPlays, RuleSet, Stakes},
+    rules::{Dice, LegalPlays},
 };
 
 use super::{
@@ -20,30 +21,12 @@ use super::{
     cube_tree::{CubeTree, MOST_STATES},
 };
 
-/// The worth of games to their players, cube and score counted in.
-///
-/// It is in units that do not change with the cube: points in money play, and twice the match winning chance less one
-/// in a match. What is worth u to a player is worth −u to the other.
-pub trait Worth: Sync {
-    /// What a position with these probabilities is worth to the player on roll, with the right to double counted in.
-    fn worth(&self, position: &Position, probabilities: &Probabilities, stakes: &Stakes) -> f32;
-
-    /// What a drop of his double is worth to him.
-    fn dropped(&self, stakes: &Stakes) -> f32;
-
-    /// Whether a double at these stakes makes a difference.
-    fn doubles(&self, stakes: &Stakes) -> bool;
-
-    /// A worth in points per unit of the cube (EMG in a match).
-    fn equity(&self, worth: f32, stakes: &Stakes) -> Equity;
-}
-
 /// What a search finds out about a position, for the player on roll.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Value {
     /// How the game ends if nobody turns the cube.
     pub probabilities: Probabilities,
-    /// What each state of the cube at this depth is worth.
+    /// The [worth](Worth) of each state of the cube at this depth.
     pub worth: [f32; MOST_STATES],
 }
 
@@ -54,10 +37,8 @@ impl Value {
 
 /// What all threads of a search share.
 pub struct Search<'s> {
-    /// The rules.
-    pub rules: RuleSet,
-    /// The worth of games.
-    pub worth: &'s dyn Worth,
+    /// What the cube makes of probabilities.
+    pub model: &'s CubeModel<'s>,
     /// The ways of the cube.
     pub tree: &'s CubeTree,
     /// Values found before.
@@ -71,7 +52,10 @@ impl Search<'_> {
         for (worth, state) in value.worth.iter_mut().zip(&self.tree.level(depth).states) {
             let rolled = mean.worth[state.rolled];
             *worth = match state.doubled {
-                Some(doubled) => rolled.max(mean.worth[doubled].min(self.worth.dropped(&state.stakes))),
+                Some(doubled) => {
+                    let taken = self.model.answered(Worth(mean.worth[doubled]), &state.stakes).0;
+                    rolled.max(taken.0.min(self.model.dropped(&state.stakes).0))
+                }
                 None => rolled,
             };
         }
@@ -81,15 +65,15 @@ impl Search<'_> {
     /// The equity of a position at the root, per unit of the cube: cubeless, unless the search reckons with the cube.
     pub(super) fn equity_of(&self, probabilities: &Probabilities, worth: impl FnOnce() -> f32) -> Equity {
         match self.tree.level(0).states.first() {
-            Some(state) => self.worth.equity(worth(), &state.stakes),
-            None => probabilities.equity(self.rules),
+            Some(state) => self.model.equity(Worth(worth()), &state.stakes),
+            None => probabilities.equity(self.model.rules()),
         }
     }
 
     /// What the bare network's probabilities make a position at the root worth; 0 without a cube.
     pub(super) fn bare_worth(&self, position: &Position, probabilities: &Probabilities) -> f32 {
         let root = self.tree.level(0).states.first();
-        root.map_or(0.0, |state| self.worth.worth(position, probabilities, &state.stakes))
+        root.map_or(0.0, |state| self.model.worth(probabilities, Efficiency::of(position), &state.stakes).0)
     }
 
     fn key(&self, position: &Position, depth: usize, plies: u8) -> Key {
@@ -136,7 +120,7 @@ impl<'s, 'm> Looker<'s, 'm> {
             self.buffers.push(Default::default());
         }
         let (mut plays, mut evaluations) = std::mem::take(&mut self.buffers[depth]);
-        plays.generate(position, dice, self.search.rules);
+        plays.generate(position, dice, self.search.model.rules());
         self.evaluator.evaluate_plays(position, &plays, &mut evaluations);
         let best = self.best_reply(&plays, &evaluations, depth + 1);
         let after = plays[best].after;
@@ -153,7 +137,7 @@ impl<'s, 'm> Looker<'s, 'm> {
     fn leaf(&self, position: &Position, probabilities: Probabilities, depth: usize) -> Value {
         let mut value = Value { probabilities, worth: [0.0; MOST_STATES] };
         for (worth, state) in value.worth.iter_mut().zip(&self.search.tree.level(depth).states) {
-            *worth = self.search.worth.worth(position, &probabilities, &state.stakes);
+            *worth = self.search.model.worth(&probabilities, Efficiency::of(position), &state.stakes).0;
         }
         value
     }
@@ -161,13 +145,13 @@ impl<'s, 'm> Looker<'s, 'm> {
     /// The place of the result that is worth least to the next player, with the cube where it is.
     fn best_reply(&self, plays: &LegalPlays, evaluations: &[Probabilities], depth: usize) -> usize {
         let Some(state) = self.search.tree.level(depth).states.first() else {
-            return best_play(evaluations, self.search.rules);
+            return best_play(evaluations, self.search.model.rules());
         };
         let mut best = (0, f32::INFINITY, f32::INFINITY);
         for (place, (legal, evaluation)) in plays.iter().zip(evaluations).enumerate() {
-            let worth = self.search.worth.worth(&legal.after, evaluation, &state.stakes);
+            let worth = self.search.model.worth(evaluation, Efficiency::of(&legal.after), &state.stakes).0;
             // Where all are doubled out, the one that loses least is the best.
-            let equity = evaluation.equity(self.search.rules).0;
+            let equity = evaluation.equity(self.search.model.rules()).0;
             if (worth, equity) < (best.1, best.2) {
                 best = (place, worth, equity);
             }
@@ -179,47 +163,46 @@ impl<'s, 'm> Looker<'s, 'm> {
 /// What each of `positions` is worth at `plies`, each seen by the player on roll, who stands at the root of the search's
 /// tree. The work is shared among the threads of the current rayon pool; the values do not depend on their number.
 pub fn look_at(search: &Search<'_>, evaluator: &Evaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
-    let looker = || Looker::new(search, evaluator.clone());
-    if plies == 0 {
-        let mut looker = looker();
-        return positions.iter().map(|position| looker.look(position, 0, 0)).collect();
-    }
+    let mut looker = Looker::new(search, evaluator.clone());
     let known: Vec<Option<Value>> = positions
         .iter()
-        .map(|position| match position.is_over() {
-            true => Some(looker().look(position, 0, 0)),
+        .map(|position| match plies == 0 || position.is_over() {
+            true => Some(looker.look(position, 0, 0)),
             false => search.cache.get(&search.key(position, 0, plies)),
         })
         .collect();
-    let tasks: Vec<(Position, Dice)> = positions
-        .iter()
-        .zip(&known)
-        .filter(|(_, known)| known.is_none())
-        .flat_map(|(position, _)| Dice::ALL.map(|dice| (*position, dice)))
-        .collect();
+    let unknown: Vec<Position> =
+        positions.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(position, _)| *position).collect();
+    let mut means = means(search, evaluator, &unknown, plies).into_iter();
+    let mut found = |position: &Position| {
+        let mean = means.next().expect("every position that was not known has been looked at");
+        let value = search.decided(&mean, 0);
+        search.cache.put(search.key(position, 0, plies), value);
+        value
+    };
+    positions.iter().zip(known).map(|(position, known)| known.unwrap_or_else(|| found(position))).collect()
+}
+
+/// The mean over all rolls of what the best play of each leads to: the probabilities of the player on roll, and the worth
+/// to him of each state of the cube at the next depth. At least one ply.
+pub fn means(search: &Search<'_>, evaluator: &Evaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
+    let tasks: Vec<(Position, Dice)> =
+        positions.iter().flat_map(|position| Dice::ALL.map(|dice| (*position, dice))).collect();
     let rolls: Vec<Value> = tasks
         .par_iter()
-        .map_init(looker, |looker, (position, dice)| looker.after_roll(position, *dice, 0, plies))
+        .map_init(
+            || Looker::new(search, evaluator.clone()),
+            |looker, (position, dice)| looker.after_roll(position, *dice, 0, plies),
+        )
         .collect();
-    let mut means = rolls.chunks(Dice::ALL.len()).map(|rolls| {
+    let mean = |rolls: &[Value]| {
         let mut mean = Value::NOTHING;
         for (dice, roll) in Dice::ALL.iter().zip(rolls) {
             add(&mut mean, *dice, roll);
         }
         mean
-    });
-    positions
-        .iter()
-        .zip(known)
-        .map(|(position, known)| {
-            known.or_else(|| {
-                let value = search.decided(&means.next()?, 0);
-                search.cache.put(search.key(position, 0, plies), value);
-                Some(value)
-            })
-        })
-        .map(|value| value.expect("every position that was not known has been looked at"))
-        .collect()
+    };
+    rolls.chunks(Dice::ALL.len()).map(mean).collect()
 }
 
 /// Adds a roll's share to a mean.

@@ -9,5 +9,5 @@ mod rank;
 pub use cache::Cache;
 pub use cube_tree::CubeTree;
 pub use filter::{MoveFilter, Stage, UnknownMoveFilter};
-pub use lookahead::{Search, Value, Worth, look_at};
+pub use lookahead::{Search, Value, look_at, means};
 pub use rank::{RankedPlay, best_play, rank_ahead, rank_plays};

@@ -73,7 +73,7 @@ pub fn rank_ahead(
     filter: MoveFilter,
 ) -> Vec<RankedPlay> {
     let mut plays = LegalPlays::default();
-    plays.generate(position, dice, search.rules);
+    plays.generate(position, dice, search.model.rules());
     let mut evaluations = Vec::with_capacity(plays.len());
     evaluator.evaluate_plays(position, &plays, &mut evaluations);
     let mut ranked: Vec<RankedPlay> = plays
@@ -85,7 +85,7 @@ pub fn rank_ahead(
             RankedPlay { play, after, probabilities: evaluation.flipped(), equity, plies: 0 }
         })
         .collect();
-    sort(&mut ranked, search.rules);
+    sort(&mut ranked, search.model.rules());
     let mut kept = ranked.len();
     for stage in filter.stages(plies) {
         if stage.plies > 0 {
@@ -110,7 +110,7 @@ fn look(search: &Search<'_>, evaluator: &Evaluator<'_>, plays: &mut [RankedPlay]
         play.equity = -search.equity_of(&value.probabilities, || value.worth[0]);
         play.plies = plies;
     }
-    sort(plays, search.rules);
+    sort(plays, search.model.rules());
 }
 
 /// The best first. Where the cube makes plays equal, the one that is worth more without it comes first.

@@ -1,0 +1,68 @@
+//! The cube model against reference decisions, from the probabilities that stand beside them.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use zar::{
+    board::{CubeOwner, CubeState, Position},
+    cube::{CubeModel, Efficiency},
+    net::Probabilities,
+    rules::{MatchScore, RuleSet, Session, Stakes},
+};
+
+#[derive(Default)]
+struct Tally {
+    decisions: usize,
+    no_double: f64,
+    double_take: f64,
+    agreed: usize,
+    takes: usize,
+}
+
+impl Tally {
+    fn add(&mut self, found: [f64; 2], expected: [f64; 3]) {
+        let [nd, dt, dp] = expected;
+        self.decisions += 1;
+        self.no_double += (found[0] - nd).abs();
+        self.double_take += (found[1] - dt).abs();
+        let doubles = |nd: f64, dt: f64| dt.min(dp) > nd;
+        self.agreed += usize::from(doubles(found[0], found[1]) == doubles(nd, dt));
+        self.takes += usize::from((found[1] < dp) == (dt < dp));
+    }
+
+    /// Mean differences of ND and DT, and the shares of doubles and of takes that agree.
+    fn means(&self) -> [f64; 4] {
+        let n = self.decisions as f64;
+        [self.no_double / n, self.double_take / n, self.agreed as f64 / n, self.takes as f64 / n]
+    }
+}
+
+#[test]
+fn equities_are_near_the_reference() {
+    let text = include_str!("../../tests/data/cube_dev.jsonl");
+    let model = CubeModel::usual(RuleSet::Backgammon);
+    let (mut money, mut matches) = (Tally::default(), Tally::default());
+    for line in text.lines() {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let number = |key: &str| record[key].as_f64().unwrap();
+        let position: Position = record["pos"].as_str().unwrap().parse().unwrap();
+        let p: Vec<f32> = record["probs"].as_array().unwrap().iter().map(|p| p.as_f64().unwrap() as f32).collect();
+        let p = Probabilities::from_array(p.try_into().unwrap());
+        let owned = record["cube"] == "owned";
+        let owner = if owned { CubeOwner::Player } else { CubeOwner::Centered };
+        let entry = &record["match"];
+        let stakes = if entry.is_null() {
+            Stakes::new(Stakes::MONEY.session, CubeState::new(if owned { 2 } else { 1 }, owner).unwrap())
+        } else {
+            let field = |key: &str| entry[key].as_u64().unwrap() as u32;
+            let score = MatchScore::new(field("length"), [field("score_on_roll"), field("score_opp")], false).unwrap();
+            Stakes::new(Session::Match(score), CubeState::new(field("cube_value"), owner).unwrap())
+        };
+        let decision = model.decide(&p, Efficiency::of(&position), &stakes).unwrap();
+        let tally = if entry.is_null() { &mut money } else { &mut matches };
+        let found = [decision.no_double.0, decision.double_take.0].map(f64::from);
+        tally.add(found, [number("nd"), number("dt"), number("dp")]);
+    }
+    assert_eq!((money.decisions, matches.decisions), (465, 155));
+    println!("money {:?}", money.means());
+    println!("match {:?}", matches.means());
+}
