@@ -63,6 +63,13 @@ fn equities_are_near_the_reference() {
         tally.add(found, [number("nd"), number("dt"), number("dp")]);
     }
     assert_eq!((money.decisions, matches.decisions), (465, 155));
-    println!("money {:?}", money.means());
-    println!("match {:?}", matches.means());
+    // No double and double/take within these of the reference on average, and at least such shares of doubles and takes.
+    for (tally, [no_double, double_take, doubles, takes]) in
+        [(money, [0.0300, 0.0050, 0.92, 0.99]), (matches, [0.0415, 0.0090, 0.91, 0.99])]
+    {
+        let means = tally.means();
+        println!("{means:?}");
+        assert!(means[0] <= no_double && means[1] <= double_take, "{means:?}");
+        assert!(means[2] >= doubles && means[3] >= takes, "{means:?}");
+    }
 }
