@@ -143,6 +143,8 @@ proptest! {
                 prop_assert_eq!(&state, &before);
             }
             prop_assert!(state.scores()[0] >= before.scores()[0] && state.scores()[1] >= before.scores()[1]);
+            let id = state.match_id();
+            prop_assert_eq!(id.to_string().parse(), Ok(id));
             prop_assert!(state.phase() == Phase::MatchOver || state.stakes().is_some());
         }
     }

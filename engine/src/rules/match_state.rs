@@ -16,7 +16,7 @@
 
 use thiserror::Error;
 
-use crate::board::{CubeOwner, CubeState, MatchPlayer, Position};
+use crate::board::{CubeOwner, CubeState, GameState, MatchId, MatchPlayer, Position, Resignation};
 
 use super::outcome::lost;
 use super::{
@@ -124,9 +124,6 @@ pub enum MatchError {
     /// A die or a number of points out of range.
     #[error("{0:?} holds a number out of range")]
     Number(Action),
-    /// A state that contradicts itself.
-    #[error("the match contradicts itself: {0}")]
-    Inconsistent(&'static str),
 }
 
 /// A match, or money play, with all that decides how it can go on.
@@ -237,6 +234,38 @@ impl Match {
         let one_point =
             self.length == Some(1) && self.rules.terms().cube.is_some_and(|cube| cube.crawford == Crawford::EveryGame);
         self.phase == Phase::Roll && !one_point && self.stakes().is_some_and(|stakes| stakes.may_double(self.rules))
+    }
+
+    /// GNU Backgammon's Match ID of the state; the Position ID of [`Match::position`] stands beside it. The rule set, the
+    /// clock and the money options but the Jacoby rule have no room in it.
+    pub fn match_id(&self) -> MatchId {
+        let cube_owner = match self.cube.owner() {
+            CubeOwner::Centered => None,
+            CubeOwner::Player => Some(self.on_roll),
+            CubeOwner::Opponent => Some(self.on_roll.opponent()),
+        };
+        MatchId {
+            cube_value: self.cube.value(),
+            cube_owner,
+            turn: self.turn(),
+            crawford: self.crawford,
+            state: match self.phase {
+                Phase::Opening => GameState::NoGame,
+                Phase::GameOver | Phase::MatchOver => GameState::Over,
+                _ => GameState::Playing,
+            },
+            double_offered: self.phase == Phase::Doubled,
+            resignation: match self.resignation {
+                None => Resignation::None,
+                Some((_, 1)) => Resignation::Single,
+                Some((_, 2)) => Resignation::Gammon,
+                Some(_) => Resignation::Backgammon,
+            },
+            dice: self.dice().map(|dice| [dice.high(), dice.low()]),
+            scores: self.scores,
+            jacoby: self.options.jacoby,
+            ..MatchId::start(self.length.unwrap_or(0), self.on_roll)
+        }
     }
 
     /// Does `action` for player `by`. For the opening roll and the next game it does not matter which player it is.
