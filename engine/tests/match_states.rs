@@ -149,3 +149,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn who_has_a_cube() {
+    for (length, expected) in [(None, [true, true, false]), (Some(1), [true, false, false]), (Some(5), [true; 3])] {
+        let rules = [RuleSet::Backgammon, RuleSet::Tavla, RuleSet::Tavla2004];
+        assert_eq!(rules.map(|rules| second_turn(rules, length).may_double()), expected, "{length:?}");
+    }
+    assert!(!second_turn(RuleSet::Table, None).may_double());
+    assert!(!second_turn(RuleSet::Plain, None).may_double());
+}
+
+#[test]
+fn take_turns_the_cube_and_gives_it() {
+    let mut state = second_turn(RuleSet::Backgammon, None);
+    state.apply(One, Action::Double).unwrap();
+    state.apply(Zero, Action::Take).unwrap();
+    let id = state.match_id();
+    assert_eq!((id.cube_value, id.cube_owner, state.may_double()), (2, Some(Zero), false));
+}

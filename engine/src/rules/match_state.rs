@@ -202,6 +202,11 @@ impl Match {
         self.scores
     }
 
+    /// The number of the game, from 1.
+    pub fn game(&self) -> u32 {
+        self.game
+    }
+
     /// Whether this is the standard Crawford game.
     pub fn crawford(&self) -> bool {
         self.crawford
