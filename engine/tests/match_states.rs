@@ -1,4 +1,5 @@
 //! The course of a match by each rule set.
+#![allow(clippy::unwrap_used)]
 
 use MatchPlayer::{One, Zero};
 use proptest::prelude::*;
