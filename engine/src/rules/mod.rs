@@ -1,8 +1,9 @@
-//! The rules of the game: dice, legal plays, and what a finished game is worth.
+//! The rules of the game: dice, legal plays, what a finished game is worth, and the course of a match ([`Match`]).
 
 mod dice;
 mod legal;
 mod match_score;
+mod match_state;
 mod notation;
 mod outcome;
 mod play;
@@ -12,6 +13,7 @@ mod stakes;
 pub use dice::{Dice, DiceError};
 pub use legal::{LegalPlay, LegalPlays};
 pub use match_score::{LONGEST_MATCH, MatchScore, MatchScoreError};
+pub use match_state::{Action, Event, Match, MatchError, Phase};
 pub use notation::PlayTextError;
 pub use outcome::Outcome;
 pub use play::{Move, Play};

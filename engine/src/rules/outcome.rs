@@ -65,7 +65,7 @@ impl Outcome {
 
 /// The loss of the player on roll, whose opponent has borne off everything.
 #[inline]
-fn lost(position: &Position, rules: RuleSet) -> Outcome {
+pub(super) fn lost(position: &Position, rules: RuleSet) -> Outcome {
     let terms = rules.terms();
     if position.off() > 0 || !rules.has_gammons() {
         return Outcome::LoseSingle;
