@@ -558,7 +558,7 @@ mod tests {
                 model().equity(model().no_double(&p, Efficiency::CONTACT, &stakes), &stakes).0
             });
             // Where little can happen the efficiencies differ more than the cubes.
-            assert!(owned >= centered - 0.01 && centered >= facing - 0.01, "{win}: {owned} {centered} {facing}");
+            assert!(owned >= centered - 0.02 && centered >= facing - 0.02, "{win}: {owned} {centered} {facing}");
         }
     }
 
