@@ -5,7 +5,6 @@ use std::sync::{LazyLock, OnceLock};
 use crate::{
     board::Position,
     rules::{Dice, LegalPlays, RuleSet},
-    search::best_play,
 };
 
 use super::{Evaluator, Network, PositionClass, Precision, Provenance, quantised::QuantisedNetwork};
@@ -89,7 +88,7 @@ impl Model {
             drawn = drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
             let mut z = (drawn ^ drawn >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ z >> 31) >> 32) as usize * below >> 32
+            ((((z ^ z >> 31) >> 32) * below as u64) >> 32) as usize
         };
         for game in 0..GAMES {
             let mut position = Position::START;
@@ -103,7 +102,11 @@ impl Model {
                     draw(plays.len())
                 } else {
                     evaluator.evaluate_plays(&position, &plays, &mut evaluations);
-                    best_play(&evaluations, self.rules)
+                    // The opponent is on roll in the results: the worst for him.
+                    let equity = |place: &usize| evaluations[*place].equity(self.rules).0;
+                    (0..plays.len())
+                        .min_by(|a, b| equity(a).total_cmp(&equity(b)))
+                        .expect("a position has at least one result")
                 };
                 position = plays[chosen].after;
                 if position.is_over() {
