@@ -7,7 +7,7 @@ use std::hint::black_box;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use zar::{
     board::Position,
-    net::{Evaluator, Model},
+    net::{Evaluator, Model, Precision},
     rules::{Dice, LegalPlays, RuleSet},
 };
 
@@ -40,20 +40,22 @@ fn legal_plays(criterion: &mut Criterion) {
 }
 
 fn evaluations(criterion: &mut Criterion) {
-    let mut evaluator = Evaluator::new(Model::shipped());
-    criterion.bench_function("one evaluation", |bencher| {
-        bencher.iter(|| evaluator.evaluate(black_box(&Position::START)));
-    });
-    let mut group = criterion.benchmark_group("evaluations of all plays");
-    for (name, position, dice) in decisions() {
-        let plays = position.legal_plays(dice, RuleSet::Backgammon);
-        let mut results = Vec::new();
-        group.throughput(Throughput::Elements(plays.len() as u64));
-        group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
-            bencher.iter(|| evaluator.evaluate_plays(black_box(&position), &plays, &mut results));
+    for (precision, pass) in [(Precision::Exact, "exact"), (Precision::Quantised, "quantised")] {
+        let mut evaluator = Evaluator::in_precision(Model::shipped(), precision);
+        criterion.bench_function(&format!("one evaluation, {pass}"), |bencher| {
+            bencher.iter(|| evaluator.evaluate(black_box(&Position::START)));
         });
+        let mut group = criterion.benchmark_group(format!("evaluations of all plays, {pass}"));
+        for (name, position, dice) in decisions() {
+            let plays = position.legal_plays(dice, RuleSet::Backgammon);
+            let mut results = Vec::new();
+            group.throughput(Throughput::Elements(plays.len() as u64));
+            group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
+                bencher.iter(|| evaluator.evaluate_plays(black_box(&position), &plays, &mut results));
+            });
+        }
+        group.finish();
     }
-    group.finish();
 }
 
 criterion_group!(benches, legal_plays, evaluations);

@@ -12,7 +12,7 @@ use std::{
 use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
-    net::{Evaluator, PositionClass},
+    net::{Evaluator, PositionClass, Precision},
     rules::RuleSet,
 };
 use zar_trainer::{
@@ -245,7 +245,7 @@ fn burn_and_engine_agree() {
     let model = run.model().unwrap();
     let play = SelfPlay { seed: 1, lambda: 1.0, expectation: 0.0, random_openings: 0.5, random_plays: 14 };
     let positions: Vec<Position> = play.play(&model, 0, 20).into_iter().map(|sample| sample.position).collect();
-    let mut evaluator = Evaluator::new(&model);
+    let mut evaluator = Evaluator::in_precision(&model, Precision::Exact);
     let mut compared = [0; PositionClass::ALL.len()];
     for class in PositionClass::ALL {
         let network = model.network(class);

@@ -13,7 +13,7 @@ use serde::Serialize;
 use crate::{
     board::Position,
     bot::Bot,
-    net::{Evaluator, Model, Probabilities},
+    net::{Evaluator, Model, Precision, Probabilities},
     rules::{Dice, LegalPlays, RuleSet},
     search::best_play,
 };
@@ -31,6 +31,10 @@ pub struct Args {
     /// Seconds that the measurement takes, 1 to 3600.
     #[arg(long, value_name = "S", default_value_t = 6, value_parser = clap::value_parser!(u16).range(1..=3600))]
     seconds: u16,
+
+    /// Evaluate in single precision instead of integers.
+    #[arg(long)]
+    exact: bool,
 }
 
 const REPEATS: u32 = 5;
@@ -70,6 +74,7 @@ struct Work {
 
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
     options.with_bot(|bot| {
+        let precision = if args.exact { Precision::Exact } else { Precision::Quantised };
         let decisions = decisions(&bot, options.seed);
         let all = options.thread_pool()?;
         let mut pools = vec![rayon::ThreadPoolBuilder::new().num_threads(1).build()?];
@@ -78,7 +83,8 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         }
         let slices = 2 * REPEATS * pools.len() as u32;
         let slice = Duration::from_secs(args.seconds.into()) / slices;
-        let speeds: Vec<Speeds> = pools.iter().map(|pool| speeds(pool, bot.model(), &decisions, slice)).collect();
+        let speeds: Vec<Speeds> =
+            pools.iter().map(|pool| speeds(pool, bot.model(), precision, &decisions, slice)).collect();
         let results: usize =
             decisions.iter().map(|(position, dice)| position.legal_plays(*dice, bot.rules()).len()).sum();
         let answer = Answer {
@@ -126,10 +132,17 @@ fn choose(
     best_play(evaluations, rules)
 }
 
-fn speeds(pool: &ThreadPool, model: &Model, decisions: &[(Position, Dice)], slice: Duration) -> Speeds {
+fn speeds(
+    pool: &ThreadPool,
+    model: &Model,
+    precision: Precision,
+    decisions: &[(Position, Dice)],
+    slice: Duration,
+) -> Speeds {
     let rules = model.rules();
     let choosing = median(pool, decisions, slice, || {
-        let (mut evaluator, mut plays, mut evaluations) = (Evaluator::new(model), LegalPlays::default(), Vec::new());
+        let mut evaluator = Evaluator::new(model).with_precision(precision);
+        let (mut plays, mut evaluations) = (LegalPlays::default(), Vec::new());
         move |position: &Position, dice| {
             black_box(choose(&mut evaluator, position, dice, rules, &mut plays, &mut evaluations));
             evaluations.len()

@@ -65,6 +65,16 @@ impl FeatureSet {
         }
     }
 
+    /// How the rows divide, in their order, into runs of which a position switches on at most one; their lengths.
+    pub(super) fn exclusive_runs(self) -> Vec<usize> {
+        let runs = match self {
+            FeatureSet::ContactPatterns => contact::exclusive_runs(),
+            FeatureSet::RaceCounts => race::exclusive_runs(),
+        };
+        debug_assert_eq!(runs.iter().sum::<usize>(), self.rows());
+        runs
+    }
+
     /// Fills `slots` with the rows that `position` switches on.
     #[inline(always)]
     pub fn fill(self, position: &Position, slots: &mut Slots) {
@@ -192,6 +202,23 @@ mod contact {
     pub const ROWS: usize = LEAD_BASE + RACE_LEADS;
     pub const SLOTS: usize = 2 * (24 + 1 + 1 + WINDOWS + 2 + 24 + 1) + SHARED_WINDOWS + 1;
 
+    pub fn exclusive_runs() -> Vec<usize> {
+        let mut runs = Vec::new();
+        for _ in 0..2 {
+            runs.extend([COUNT; 24]);
+            runs.extend([BAR_COUNT, OFF]);
+        }
+        for _ in 0..2 {
+            runs.extend([63; WINDOWS]);
+            runs.extend([REARMOST; 2]);
+            runs.extend([64; 24]);
+            runs.push(HOME_BAR);
+        }
+        runs.extend([SHARED; SHARED_WINDOWS]);
+        runs.push(RACE_LEADS);
+        runs
+    }
+
     #[inline(always)]
     pub fn fill(sides: &Sides, slots: &mut Slots) {
         let mut next = 0;
@@ -282,6 +309,17 @@ mod race {
     const LEAD_BASE: usize = PLAIN_ROWS + 2 * HOME;
     pub const ROWS: usize = LEAD_BASE + RACE_LEADS;
     pub const SLOTS: usize = 2 * (24 + 1 + HOME_WINDOWS) + 1;
+
+    pub fn exclusive_runs() -> Vec<usize> {
+        let mut runs = Vec::new();
+        for _ in 0..2 {
+            runs.extend([COUNT; 24]);
+            runs.push(OFF);
+        }
+        runs.extend([63; 2 * HOME_WINDOWS]);
+        runs.push(RACE_LEADS);
+        runs
+    }
 
     #[inline(always)]
     pub fn fill(sides: &Sides, slots: &mut Slots) {

@@ -50,6 +50,47 @@ pub fn evaluate_from(
     arch.dispatch(EvaluateFrom { network, parent, position, activations })
 }
 
+/// Evaluates `position` from nothing and shows `observe` what comes out of the first layer and of each dense one:
+/// layers are counted from 0, the hidden ones are shown behind their activation.
+pub fn observe(
+    arch: Arch,
+    network: &Network,
+    position: &Position,
+    accumulator: &mut Accumulator,
+    activations: &mut Activations,
+    mut observe: impl FnMut(usize, &[f32]),
+) {
+    accumulate(arch, network, position, accumulator);
+    let Activations { hidden, next } = activations;
+    hidden.clone_from(&accumulator.sums);
+    for (i, layer) in network.dense().iter().enumerate() {
+        arch.dispatch(Dense { layer, activation: network.activation(), hidden, next });
+        observe(i, cast_slice(hidden));
+        std::mem::swap(hidden, next);
+    }
+    observe(network.dense().len(), cast_slice(hidden));
+}
+
+/// One dense layer, behind the activation of its inputs.
+struct Dense<'a> {
+    layer: &'a DenseLayer,
+    activation: Activation,
+    hidden: &'a mut [Block],
+    next: &'a mut Vec<Block>,
+}
+
+impl WithSimd for Dense<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) {
+        let Dense { layer, activation, hidden, next } = self;
+        activate(simd, activation, hidden);
+        next.resize(layer.output_blocks(), Block::default());
+        dense(simd, layer, hidden, next);
+    }
+}
+
 struct Accumulate<'a> {
     network: &'a Network,
     position: &'a Position,
@@ -204,7 +245,7 @@ fn dense_vectors<S: Simd, const N: usize>(
 /// e^y = 2^n · e^f with f within ±ln 2 / 2 and a Taylor polynomial for e^f: the mathematics library of the platform
 /// would give other last bits on other machines.
 #[inline(always)]
-fn logistic(x: f32) -> f32 {
+pub(super) fn logistic(x: f32) -> f32 {
     let y = (-x).clamp(-30.0, 30.0);
     let n = (y * std::f32::consts::LOG2_E + 0.5).floor();
     // ln 2 in two parts, the first short enough that n times it is exact.

@@ -1,10 +1,13 @@
 //! The networks of one player.
 
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
-use crate::rules::RuleSet;
+use crate::{
+    board::Position,
+    rules::{Dice, LegalPlays, RuleSet},
+};
 
-use super::{Network, PositionClass, Provenance};
+use super::{Evaluator, Network, PositionClass, Precision, Provenance, quantised::QuantisedNetwork};
 
 static SHIPPED: LazyLock<Model> = LazyLock::new(|| {
     let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/backgammon/weights.zar"));
@@ -12,18 +15,26 @@ static SHIPPED: LazyLock<Model> = LazyLock::new(|| {
 });
 
 /// One network for each class of positions, trained for one rule set.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct Model {
     rules: RuleSet,
     provenance: Provenance,
     /// In the order of [`PositionClass::ALL`].
     networks: Vec<Network>,
+    /// The same in integers, once they are wanted.
+    quantised: OnceLock<Vec<QuantisedNetwork>>,
+}
+
+impl PartialEq for Model {
+    fn eq(&self, other: &Model) -> bool {
+        self.rules == other.rules && self.provenance == other.provenance && self.networks == other.networks
+    }
 }
 
 impl Model {
     /// Puts networks together, one for each class in the order of [`PositionClass::ALL`].
     pub fn new(rules: RuleSet, provenance: Provenance, networks: [Network; PositionClass::ALL.len()]) -> Model {
-        Model { rules, provenance, networks: networks.into() }
+        Model { rules, provenance, networks: networks.into(), quantised: OnceLock::new() }
     }
 
     /// The weights that are compiled into the program, decoded on first use.
@@ -46,5 +57,63 @@ impl Model {
     #[inline]
     pub fn network(&self, class: PositionClass) -> &Network {
         &self.networks[class.index()]
+    }
+
+    /// The networks in integers, in the order of [`PositionClass::ALL`]; made on first use.
+    pub(super) fn quantised(&self) -> &[QuantisedNetwork] {
+        self.quantised.get_or_init(|| {
+            let positions = self.positions_of_games();
+            PositionClass::ALL
+                .iter()
+                .map(|&class| QuantisedNetwork::new(self.network(class), &positions[class.index()]))
+                .collect()
+        })
+    }
+
+    /// Positions of each class from games that the networks play against themselves, some after random plays; always
+    /// the same.
+    fn positions_of_games(&self) -> [Vec<Position>; PositionClass::ALL.len()] {
+        const GAMES: usize = 8;
+        const RANDOM_PLAYS: usize = 16;
+        /// A game that goes on for longer teaches nothing new.
+        const LONGEST: usize = 200;
+        /// Results of the same roll are much alike.
+        const RESULTS_PER_POSITION: usize = 6;
+        let mut evaluator = Evaluator::in_precision(self, Precision::Exact);
+        let (mut plays, mut evaluations) = (LegalPlays::default(), Vec::new());
+        let mut positions = PositionClass::ALL.map(|_| Vec::new());
+        let mut drawn = 0u64;
+        let mut draw = |below: usize| {
+            // SplitMix64 (Steele, Lea and Flood 2014), in the high bits.
+            drawn = drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = (drawn ^ drawn >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((((z ^ z >> 31) >> 32) * below as u64) >> 32) as usize
+        };
+        for game in 0..GAMES {
+            let mut position = Position::START;
+            for number in 0..LONGEST {
+                let dice = Dice::new(1 + draw(6) as u8, 1 + draw(6) as u8).expect("two numbers from 1 to 6");
+                plays.generate(&position, dice, self.rules);
+                for legal in plays.iter().step_by(RESULTS_PER_POSITION).filter(|legal| !legal.after.is_over()) {
+                    positions[PositionClass::of(&legal.after).index()].push(legal.after);
+                }
+                let chosen = if game % 2 == 1 && number < RANDOM_PLAYS {
+                    draw(plays.len())
+                } else {
+                    evaluator.evaluate_plays(&position, &plays, &mut evaluations);
+                    // The opponent is on roll in the results: the worst for him.
+                    let equity = |place: &usize| evaluations[*place].equity(self.rules).0;
+                    (0..plays.len())
+                        .min_by(|a, b| equity(a).total_cmp(&equity(b)))
+                        .expect("a position has at least one result")
+                };
+                position = plays[chosen].after;
+                if position.is_over() {
+                    break;
+                }
+            }
+        }
+        positions
     }
 }
