@@ -76,7 +76,10 @@ fn two_sided_as_gnubg() {
     let mut differences = HashMap::new();
     for line in lines("bearoff_two_sided.jsonl") {
         let position: Position = line["pos"].as_str().unwrap().parse().unwrap();
-        let Some(money) = tables.money_equities(&position) else { println!("{line}"); continue };
+        let Some(money) = tables.money_equities(&position) else {
+            println!("{line}");
+            continue;
+        };
         for (column, found) in [
             ("cubeless", money.cubeless),
             ("owned", money.owned),
@@ -84,7 +87,9 @@ fn two_sided_as_gnubg() {
             ("opponent", money.opponent),
         ] {
             let difference = units(found.0.into(), line[column].as_f64().unwrap(), 4);
-            if difference > 1 { println!("{line} {money:?}"); }
+            if difference > 1 {
+                println!("{line} {money:?}");
+            }
             *differences.entry((column, difference)).or_insert(0) += 1;
         }
     }

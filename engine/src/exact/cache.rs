@@ -41,7 +41,8 @@ impl CacheFolder {
     /// (`$XDG_CACHE_HOME`, or what the system has in its place).
     pub fn of_user() -> CacheFolder {
         let named = env::var_os(CACHE_VARIABLE).filter(|name| !name.is_empty()).map(PathBuf::from);
-        let folder = named.or_else(|| Some(etcetera::base_strategy::choose_native_strategy().ok()?.cache_dir().join("zar")));
+        let folder =
+            named.or_else(|| Some(etcetera::base_strategy::choose_native_strategy().ok()?.cache_dir().join("zar")));
         CacheFolder { folder }
     }
 

@@ -72,7 +72,8 @@ fn gammon_positions(index: &Index, spec: &TableSpec) -> usize {
 }
 
 impl OneSided {
-    /// Computes the table on the threads of the current rayon pool; `progress` hears the share that is done.
+    /// Computes the table on the threads of the current rayon pool; `progress` hears the share that is done,
+    /// first 0.
     ///
     /// # Panics
     /// If `spec` is not a one-sided table.
@@ -142,16 +143,14 @@ fn compute(spec: TableSpec, progress: &mut dyn FnMut(f64)) -> Words {
     let gammons = gammon_positions(&index, &spec);
     let total = (index.len() + gammons) as f64;
     let mut done = 0;
+    progress(0.0);
     let mut tell = |computed: usize| {
         done += computed;
         progress(done as f64 / total);
     };
     let all = solve(&index, spec.least_waste(), 1, &mut tell);
-    let first = if gammons > 0 {
-        solve(&index, spec.least_waste(), index.len() - gammons, &mut tell)
-    } else {
-        Vec::new()
-    };
+    let first =
+        if gammons > 0 { solve(&index, spec.least_waste(), index.len() - gammons, &mut tell) } else { Vec::new() };
     let rows = || all.iter().chain(&first[first.len() - gammons..]);
     let length: usize = rows().map(|row| 2 + row.probabilities.len()).sum();
     let mut words = Vec::with_capacity(HEADER + length);

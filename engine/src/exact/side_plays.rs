@@ -174,10 +174,7 @@ mod tests {
         }
         points[24] = -1;
         plays.generate(&Position::new(points).unwrap(), dice, rules);
-        plays
-            .iter()
-            .map(|legal| index.rank(&Side::of_opponent(&legal.after).unwrap()).unwrap() as u32)
-            .collect()
+        plays.iter().map(|legal| index.rank(&Side::of_opponent(&legal.after).unwrap()).unwrap() as u32).collect()
     }
 
     /// Every side of a small table, and a sample of a large and of a wide one.

@@ -8,9 +8,7 @@ use crate::{
     rules::RuleSet,
 };
 
-use super::{
-    CacheFolder, MoneyEquities, OneSided, Origin, Side, TableKind, TableSpec, TwoSided, words::Words,
-};
+use super::{CacheFolder, MoneyEquities, OneSided, Origin, Side, TableKind, TableSpec, TwoSided, words::Words};
 
 /// The bear-off tables by which a rule set plays. Clones share them, and threads may.
 ///
@@ -145,7 +143,7 @@ impl BearoffTables {
     }
 
     /// Finds the table `spec` in a cache folder, or builds it on the threads of the current rayon pool and keeps it
-    /// there. `progress` hears the share that is done.
+    /// there. `progress` hears the share that is done, nothing if it is found, else first 0.
     pub fn prepare(spec: TableSpec, cache: &CacheFolder, progress: impl FnMut(f64)) -> Origin {
         match spec.kind() {
             TableKind::OneSided => obtain_one_sided(cache, spec, progress).1,

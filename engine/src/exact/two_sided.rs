@@ -54,13 +54,15 @@ pub struct TwoSided {
 }
 
 impl TwoSided {
-    /// Computes the table on the threads of the current rayon pool; `progress` hears the share that is done.
+    /// Computes the table on the threads of the current rayon pool; `progress` hears the share that is done,
+    /// first 0.
     ///
     /// # Panics
     /// If `spec` is not a two-sided table.
     pub fn build(spec: TableSpec, mut progress: impl FnMut(f64)) -> TwoSided {
         assert_eq!(spec.kind(), TableKind::TwoSided, "a two-sided table is built from its own kind");
         let index = spec.index();
+        progress(0.0);
         let mut words = vec![0; HEADER + index.len().pow(2) * spec.lanes()];
         let equities: &mut [f32] = bytemuck::cast_slice_mut(&mut words[HEADER..]);
         if spec.lanes() == 1 {
@@ -235,10 +237,8 @@ fn solve<const LANES: usize>(
             })
             .collect();
         // What E(i, j) is worth to the opponent, for all j.
-        let to_opponent: Vec<[f32; LANES]> = (0..i)
-            .map(|j| facing[j][i - j])
-            .chain(on_roll.iter().map(|&equities| to_the_other(equities)))
-            .collect();
+        let to_opponent: Vec<[f32; LANES]> =
+            (0..i).map(|j| facing[j][i - j]).chain(on_roll.iter().map(|&equities| to_the_other(equities))).collect();
         let off_roll: Vec<[f32; LANES]> = (i + 1..len)
             .into_par_iter()
             .with_min_len(BLOCK)
