@@ -1,5 +1,7 @@
 //! The bear-off tables beside what GNU Backgammon's hold, on damaged and on shared disks, and against plain recursion.
 
+// Helpers of tests, which the lint does not count among them.
+#![allow(clippy::unwrap_used)]
 use std::{collections::HashMap, fs, sync::LazyLock, thread};
 
 use serde_json::Value;
