@@ -60,7 +60,7 @@ fn in_sixteen_bits() -> HashMap<Side, Vec<u32>> {
     let mut known: HashMap<Side, (f64, Vec<u32>)> = HashMap::new();
     let mut plays = LegalPlays::default();
     for side in ONE_SIDED.sides() {
-        let mut sums = vec![0u32; 40];
+        let mut sums = [0u32; 40];
         if side.checkers() == 0 {
             sums[0] = 36 * 65535;
         } else {
