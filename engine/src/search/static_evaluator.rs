@@ -96,10 +96,15 @@ mod tests {
         let mut bare = StaticEvaluator::new(evaluator(), None);
         let mut results = Vec::new();
         let mut mixed = 0;
-        // The start, a bear-off, the last checker on its way home, and the last hit that may be missed.
-        let ids = ["4HPwATDgc/ABMA", "3HsPAADb7g4AAA", "3HsPAADb7h0AAA", "kgAAEAAAAAAAAA"];
-        for (id, dice) in ids.iter().flat_map(|id| Dice::ALL.map(|dice| (id, dice))) {
-            let position: Position = id.parse().unwrap();
+        // The last checkers on their way home, which some plays leave outside.
+        let mut points = [0; 26];
+        (points[3], points[6], points[8], points[20], points[22]) = (5, 3, 1, -4, -6);
+        let coming_home = Position::new(points).unwrap();
+        let bearing_off: Position = "kgAAEAAAAAAAAA".parse().unwrap();
+        for (position, dice) in [Position::START, coming_home, bearing_off]
+            .into_iter()
+            .flat_map(|position| Dice::ALL.map(|dice| (position, dice)))
+        {
             let plays = position.legal_plays(dice, RuleSet::Backgammon);
             exact.evaluate_plays(&position, &plays, &mut results);
             assert_eq!(results.len(), plays.len());
