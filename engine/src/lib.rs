@@ -25,7 +25,7 @@
 //! ```
 //!
 //! From the inside outwards: [`board`] holds positions and the codes by which programs exchange them, [`rules`] the
-//! dice and the legal plays, [`net`] the networks, [`cube`] the doubling cube, [`search`] the order of plays, [`bot`]
+//! dice and the legal plays, [`net`] the networks, [`exact`] the bear-off tables, [`cube`] the doubling cube, [`search`] the order of plays, [`bot`]
 //! puts them together, and `cli` is the command `zar` (feature `cli`).
 
 pub mod board;
@@ -34,6 +34,7 @@ pub mod bot;
 pub mod cli;
 pub mod cube;
 pub mod durable;
+pub mod exact;
 pub mod net;
 pub mod rules;
 pub mod search;

@@ -4,6 +4,7 @@
 //! answer that cannot be written ends it with status 1, unless the reader has left, which is no fault.
 
 mod answer;
+mod bearoff;
 mod bench;
 pub mod conduct;
 mod cube;
@@ -30,6 +31,7 @@ use crate::{
     board::CubeValueError,
     bot::{Bot, BotError, Level},
     cube::{GammonRates, LONGEST_TABLE, MatchEquityTable},
+    exact::{CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
     rules::{DiceError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
     search::MoveFilter,
@@ -62,6 +64,7 @@ enum Command {
     Cube(cube::Args),
     MatchInfo(match_info::Args),
     Decide(decide::Args),
+    Bearoff(bearoff::Args),
     Bench(bench::Args),
 }
 
@@ -99,6 +102,9 @@ struct Options {
     /// Seed of whatever is random.
     #[arg(long, global = true, value_name = "N", default_value_t = 0)]
     seed: u64,
+    /// The folder of the bear-off tables [default: $ZAR_CACHE, or else zar in the user's cache folder].
+    #[arg(long, global = true, value_name = "DIR")]
+    cache: Option<PathBuf>,
 }
 
 /// Why a command gives no answer.
@@ -147,6 +153,27 @@ enum CliError {
     /// A cube that does not exist.
     #[error(transparent)]
     CubeValue(#[from] CubeValueError),
+    /// A bear-off table that cannot be.
+    #[error(transparent)]
+    BearoffSpec(#[from] TableSpecError),
+    /// A bear-off table that is too large for the machine.
+    #[error("the table ({spec}) takes {needed} MB to build, expected no more than the {available} MB that are free")]
+    BearoffMemory {
+        /// Which.
+        spec: TableSpec,
+        /// Megabytes.
+        needed: u64,
+        /// Megabytes.
+        available: u64,
+    },
+    /// A bear-off table that was built in vain.
+    #[error("cannot keep the table: {0}")]
+    BearoffNotKept(io::Error),
+    /// The bear-off tables do not reach a position.
+    #[error(
+        "{0} is not in the bear-off tables: expected a race with all checkers of both sides on their points 1 to {1}"
+    )]
+    NotInBearoff(String, u8),
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] ThreadPoolBuildError),
@@ -199,6 +226,11 @@ impl Options {
         Ok(stakes)
     }
 
+    /// Where bear-off tables are kept.
+    fn cache_folder(&self) -> CacheFolder {
+        self.cache.as_ref().map_or_else(CacheFolder::of_user, CacheFolder::at)
+    }
+
     /// The threads that a command works on.
     fn thread_pool(&self) -> Result<ThreadPool, CliError> {
         Ok(ThreadPoolBuilder::new().num_threads(self.threads.map_or(0, usize::from)).build()?)
@@ -227,12 +259,15 @@ pub fn main() -> ExitCode {
         Command::Cube(args) => cube::run(args, &options, &mut out),
         Command::MatchInfo(args) => match_info::run(args, &options, &mut out),
         Command::Decide(args) => decide::run(args, &options, &mut out),
+        Command::Bearoff(args) => bearoff::run(args, &options, &mut out),
         Command::Bench(args) => bench::run(args, &options, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
-        Err(error @ (CliError::Output(_) | CliError::Input(_) | CliError::Threads(_))) => {
+        Err(
+            error @ (CliError::Output(_) | CliError::Input(_) | CliError::Threads(_) | CliError::BearoffNotKept(_)),
+        ) => {
             complain(NAME, &error.to_string());
             ExitCode::FAILURE
         }

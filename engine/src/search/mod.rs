@@ -5,9 +5,11 @@ mod cube_tree;
 mod filter;
 mod lookahead;
 mod rank;
+mod static_evaluator;
 
 pub use cache::Cache;
 pub use cube_tree::CubeTree;
 pub use filter::{MoveFilter, Stage, UnknownMoveFilter};
 pub use lookahead::{Search, Value, look_at, means};
 pub use rank::{RankedPlay, best_play, rank_ahead, rank_plays};
+pub use static_evaluator::StaticEvaluator;

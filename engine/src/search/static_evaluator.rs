@@ -1,0 +1,125 @@
+//! Evaluation without look-ahead: exact where the bear-off tables reach, by the networks elsewhere.
+
+use crate::{
+    board::Position,
+    exact::BearoffTables,
+    net::{Evaluator, Model, Probabilities},
+    rules::{LegalPlay, Outcome, RuleSet},
+};
+
+/// An [`Evaluator`] that knows the bear-off tables; holds the buffers of one thread.
+#[derive(Clone, Debug)]
+pub struct StaticEvaluator<'m> {
+    evaluator: Evaluator<'m>,
+    tables: Option<BearoffTables>,
+    /// Plays that are left to the networks, and what these say.
+    unknown: Vec<LegalPlay>,
+    estimates: Vec<Probabilities>,
+}
+
+impl<'m> StaticEvaluator<'m> {
+    /// Puts networks and tables together.
+    ///
+    /// # Panics
+    /// If they are for different rules.
+    pub fn new(evaluator: Evaluator<'m>, tables: Option<BearoffTables>) -> StaticEvaluator<'m> {
+        if let Some(tables) = &tables {
+            assert_eq!(tables.rules(), evaluator.rules(), "the tables are for the rules of the evaluator");
+        }
+        StaticEvaluator { evaluator, tables, unknown: Vec::new(), estimates: Vec::new() }
+    }
+
+    /// The rules by which the games end that it evaluates.
+    pub fn rules(&self) -> RuleSet {
+        self.evaluator.rules()
+    }
+
+    /// The networks.
+    pub fn model(&self) -> &'m Model {
+        self.evaluator.model()
+    }
+
+    /// The tables, if it has any.
+    pub fn tables(&self) -> Option<&BearoffTables> {
+        self.tables.as_ref()
+    }
+
+    /// How the game ends for the player on roll in `position`, who is about to roll. A finished game is certain.
+    pub fn evaluate(&mut self, position: &Position) -> Probabilities {
+        match self.tables.as_ref().and_then(|tables| tables.probabilities(position)) {
+            Some(known) => known,
+            None => self.evaluator.evaluate(position),
+        }
+    }
+
+    /// Evaluates the results of all `plays` of one position, each as the next player sees it, in their order.
+    pub fn evaluate_plays(&mut self, position: &Position, plays: &[LegalPlay], results: &mut Vec<Probabilities>) {
+        let Some(tables) = &self.tables else {
+            return self.evaluator.evaluate_plays(position, plays, results);
+        };
+        results.clear();
+        self.unknown.clear();
+        for play in plays {
+            let certain = || Outcome::of(&play.after, tables.rules()).map(Probabilities::certain);
+            match tables.probabilities(&play.after).or_else(certain) {
+                Some(known) => results.push(known),
+                None => {
+                    results.push(Probabilities::default());
+                    self.unknown.push(*play);
+                }
+            }
+        }
+        if self.unknown.is_empty() {
+            return;
+        }
+        self.evaluator.evaluate_plays(position, &self.unknown, &mut self.estimates);
+        let mut estimates = self.unknown.iter().zip(&self.estimates).peekable();
+        for (play, result) in plays.iter().zip(results) {
+            if let Some((_, &estimate)) = estimates.next_if(|(unknown, _)| unknown.after == play.after) {
+                *result = estimate;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::rules::Dice;
+
+    use super::*;
+
+    #[test]
+    fn plays_evaluate_as_their_results_do() {
+        let evaluator = || Evaluator::new(Model::shipped());
+        let tables = BearoffTables::in_memory(RuleSet::Backgammon);
+        let mut exact = StaticEvaluator::new(evaluator(), Some(tables.clone()));
+        let mut bare = StaticEvaluator::new(evaluator(), None);
+        let mut results = Vec::new();
+        let mut mixed = 0;
+        // The last checkers on their way home, which some plays leave outside.
+        let mut points = [0; 26];
+        (points[3], points[6], points[8], points[20], points[22]) = (5, 3, 1, -4, -6);
+        let coming_home = Position::new(points).unwrap();
+        let bearing_off: Position = "kgAAEAAAAAAAAA".parse().unwrap();
+        for (position, dice) in [Position::START, coming_home, bearing_off]
+            .into_iter()
+            .flat_map(|position| Dice::ALL.map(|dice| (position, dice)))
+        {
+            let plays = position.legal_plays(dice, RuleSet::Backgammon);
+            exact.evaluate_plays(&position, &plays, &mut results);
+            assert_eq!(results.len(), plays.len());
+            let known = plays.iter().filter(|play| tables.probabilities(&play.after).is_some()).count();
+            mixed += usize::from(known > 0 && known < plays.len());
+            for (legal, result) in plays.iter().zip(&results) {
+                let alone = exact.evaluate(&legal.after);
+                for (found, expected) in result.to_array().into_iter().zip(alone.to_array()) {
+                    assert!((found - expected).abs() < 1e-5, "{position} {dice}");
+                }
+                if tables.probabilities(&legal.after).is_none() {
+                    assert_eq!(alone, bare.evaluate(&legal.after), "{position} {dice}");
+                }
+            }
+        }
+        assert!(mixed > 0, "some plays are in reach and others are not");
+    }
+}
