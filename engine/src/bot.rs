@@ -15,10 +15,11 @@ use thiserror::Error;
 
 use crate::{
     board::{CubeOwner, Position},
-    cube::{CubeDecision, CubeModel, Efficiency, MatchEquityTable, MatchWinningChance, Worth},
+    cube::{CubeDecision, CubeModel, MatchEquityTable, MatchWinningChance, Worth},
+    exact::BearoffTables,
     net::{Equity, Evaluator, Model, OutcomesDiffer, Probabilities},
     rules::{Dice, Outcome, RuleSet, Stakes},
-    search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, look_at, means, rank_ahead},
+    search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, StaticEvaluator, look_at, means, rank_ahead},
 };
 
 /// How far the bot looks ahead.
@@ -157,7 +158,7 @@ pub enum BotError {
 /// found out.
 #[derive(Clone, Debug)]
 pub struct Bot<'m> {
-    evaluator: Evaluator<'m>,
+    evaluator: StaticEvaluator<'m>,
     level: Level,
     filter: MoveFilter,
     table: &'m MatchEquityTable,
@@ -180,7 +181,7 @@ impl<'m> Bot<'m> {
             return Err(BotError::Level(level));
         }
         Ok(Bot {
-            evaluator: Evaluator::for_rules(model, rules)?,
+            evaluator: StaticEvaluator::new(Evaluator::for_rules(model, rules)?, None),
             level,
             filter: MoveFilter::default(),
             table: MatchEquityTable::usual(rules),
@@ -188,21 +189,36 @@ impl<'m> Bot<'m> {
         })
     }
 
-    /// A bot with the same networks and move filter at another level or by other rules; with the same match equity table
-    /// too unless the rules differ.
+    /// The same bot at another level or by other rules. By other rules it has the usual match equity table and no bear-off
+    /// tables.
     ///
     /// # Errors
     /// As [`Bot::new`].
     pub fn at(&self, level: Level, rules: RuleSet) -> Result<Bot<'m>, BotError> {
-        let other = Bot::new(self.model(), level, rules)?.with_filter(self.filter);
-        let same_rules = rules == self.rules();
-        Ok(if same_rules { Bot { table: self.table, cache: Arc::clone(&self.cache), ..other } } else { other })
+        if level == Level::Rollout {
+            return Err(BotError::Level(level));
+        }
+        if rules == self.rules() {
+            return Ok(Bot { level, ..self.clone() });
+        }
+        Ok(Bot::new(self.model(), level, rules)?.with_filter(self.filter))
     }
 
     /// The same bot with another match equity table.
     pub fn with_table(self, table: &'m MatchEquityTable) -> Bot<'m> {
         // What is remembered was found with the other table.
         Bot { table, cache: Arc::new(Cache::new(REMEMBERED)), ..self }
+    }
+
+    /// The same bot with exact bear-off tables, which are loaded or built now.
+    ///
+    /// # Panics
+    /// Tables for other rules.
+    pub fn with_tables(self, tables: BearoffTables) -> Bot<'m> {
+        tables.ready();
+        let bare = Evaluator::for_rules(self.model(), self.rules()).expect("the bot plays by these rules");
+        let evaluator = StaticEvaluator::new(bare, Some(tables));
+        Bot { evaluator, cache: Arc::new(Cache::new(REMEMBERED)), ..self }
     }
 
     /// The same bot with another move filter.
@@ -277,7 +293,8 @@ impl<'m> Bot<'m> {
             self.searching(&[*stakes], |search, evaluator, plies| match plies {
                 0 => {
                     let probabilities = evaluator.evaluate(position);
-                    (probabilities, model.two_ways(&probabilities, Efficiency::of(position), stakes))
+                    let ways = evaluator.two_ways(&model, position, &probabilities, stakes);
+                    (probabilities, ways)
                 }
                 _ => {
                     let mean = means(search, evaluator, &[*position], plies)[0];
@@ -345,7 +362,11 @@ impl<'m> Bot<'m> {
     }
 
     /// Runs a search that begins with the given states of the cube.
-    fn searching<R>(&mut self, stakes: &[Stakes], search: impl FnOnce(&Search<'_>, &mut Evaluator<'m>, u8) -> R) -> R {
+    fn searching<R>(
+        &mut self,
+        stakes: &[Stakes],
+        search: impl FnOnce(&Search<'_>, &mut StaticEvaluator<'m>, u8) -> R,
+    ) -> R {
         let model = self.cube_model();
         let plies = self.level.plies();
         let tree = CubeTree::new(&model, stakes, plies);

@@ -8,7 +8,7 @@ use zar::{
     cube::CubeModel,
     net::{Evaluator, Model},
     rules::{Dice, LegalPlays, RuleSet},
-    search::{Cache, CubeTree, MoveFilter, Search, best_play, look_at, rank_ahead, rank_plays},
+    search::{Cache, CubeTree, MoveFilter, Search, StaticEvaluator, best_play, look_at, rank_ahead, rank_plays},
 };
 
 const RULES: RuleSet = RuleSet::Backgammon;
@@ -18,6 +18,10 @@ fn with_search<R>(plies: u8, run: impl FnOnce(&Search<'_>) -> R) -> R {
     let tree = CubeTree::new(&model, &[], plies);
     let cache = Cache::new(10_000);
     run(&Search { model: &model, tree: &tree, cache: &cache })
+}
+
+fn bare() -> StaticEvaluator<'static> {
+    StaticEvaluator::new(Evaluator::new(Model::shipped()), None)
 }
 
 /// The definition, without any of the machinery.
@@ -41,8 +45,7 @@ fn values_are_means_over_rolls_of_best_replies() {
     for id in ["4HPwATDgc/ABMA", "sGfwATDgc/ABMA", "G4YNDEaX1yABAw", "tu0DAMDZLSAEDA"] {
         let position: Position = id.parse().unwrap();
         for plies in 0..=2 {
-            let value =
-                with_search(plies, |search| look_at(search, &Evaluator::new(Model::shipped()), &[position], plies)[0]);
+            let value = with_search(plies, |search| look_at(search, &bare(), &[position], plies)[0]);
             let (found, expected) = (f64::from(value.probabilities.equity(RULES).0), by_definition(&position, plies));
             assert!((found - expected).abs() < 1e-5, "{id} at {plies} plies: {found} {expected}");
         }
@@ -57,7 +60,7 @@ fn threads_and_what_was_seen_before_change_nothing() {
         let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             with_search(2, |search| {
-                let mut evaluator = Evaluator::new(Model::shipped());
+                let mut evaluator = bare();
                 let mut rank = || rank_ahead(search, &mut evaluator, &position, dice, 2, MoveFilter::Tiny);
                 (1..times).for_each(|_| drop(rank()));
                 rank()
@@ -74,21 +77,20 @@ fn threads_and_what_was_seen_before_change_nothing() {
 fn every_play_is_ranked_once() {
     let position: Position = "4HPwATDgc/ABMA".parse().unwrap();
     for dice in Dice::ALL {
-        let bare = rank_plays(&mut Evaluator::new(Model::shipped()), &position, dice);
+        let expected = rank_plays(&mut Evaluator::new(Model::shipped()), &position, dice);
         for (plies, filter) in [(0, MoveFilter::Normal), (1, MoveFilter::Tiny), (1, MoveFilter::None)] {
-            let mut plays = with_search(plies, |search| {
-                rank_ahead(search, &mut Evaluator::new(Model::shipped()), &position, dice, plies, filter)
-            });
-            assert_eq!(plays.len(), bare.len());
+            let mut plays =
+                with_search(plies, |search| rank_ahead(search, &mut bare(), &position, dice, plies, filter));
+            assert_eq!(plays.len(), expected.len());
             if filter == MoveFilter::None {
                 assert!(plays.iter().all(|play| play.plies == plies));
             }
             if plies == 0 {
-                assert_eq!(plays, bare);
+                assert_eq!(plays, expected);
             }
             plays.sort_by_key(|play| *play.after.points());
             plays.dedup_by_key(|play| play.after);
-            assert_eq!(plays.len(), bare.len());
+            assert_eq!(plays.len(), expected.len());
         }
     }
 }

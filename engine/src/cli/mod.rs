@@ -31,7 +31,7 @@ use crate::{
     board::CubeValueError,
     bot::{Bot, BotError, Level},
     cube::{GammonRates, LONGEST_TABLE, MatchEquityTable},
-    exact::{CacheFolder, TableSpec, TableSpecError},
+    exact::{BearoffTables, CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
     rules::{DiceError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
     search::MoveFilter,
@@ -191,7 +191,8 @@ impl Options {
         let loaded = self.model.as_ref().map(|path| load(path)).transpose()?;
         let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
         let table = self.table()?;
-        command(Bot::new(model, self.level, self.rules)?.with_table(&table).with_filter(self.filter))
+        let bot = Bot::new(model, self.level, self.rules)?.with_table(&table).with_filter(self.filter);
+        command(bot.with_tables(BearoffTables::new(self.rules, self.cache_folder())))
     }
 
     /// Asks the bot one thing, which it may think about on all threads.

@@ -80,6 +80,11 @@ impl CubeDecision {
         }
     }
 
+    /// Whether the player on roll should double.
+    pub fn is_double(&self) -> bool {
+        matches!(self.action, CubeAction::DoubleTake | CubeAction::DoubleDrop)
+    }
+
     /// Whether the opponent should take if he is doubled, rightly or not.
     pub fn is_take(&self) -> bool {
         self.double_take < self.double_drop

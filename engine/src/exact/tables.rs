@@ -94,6 +94,18 @@ impl BearoffTables {
         self.race(position, &player, &opponent)
     }
 
+    /// Loads or builds both tables now, rather than in the middle of something.
+    pub fn ready(&self) {
+        self.one_sided();
+        self.two_sided();
+    }
+
+    /// Whether the two-sided table reaches the position.
+    pub fn is_two_sided(&self, position: &Position) -> bool {
+        let few = self.shared.two_sided_spec.checkers();
+        position.off() + few >= CHECKERS && position.opponent_off() + few >= CHECKERS && self.may_reach(position)
+    }
+
     /// The exact equities with every cube if the two-sided table reaches the position and money play by its rules has a
     /// cube.
     pub fn money_equities(&self, position: &Position) -> Option<MoneyEquities> {

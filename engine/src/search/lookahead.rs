@@ -10,13 +10,13 @@ use rayon::prelude::*;
 
 use crate::{
     board::Position,
-    cube::{CubeModel, Efficiency, Worth},
-    net::{Equity, Evaluator, OUTPUTS, Probabilities},
+    cube::{CubeModel, Worth},
+    net::{Equity, OUTPUTS, Probabilities},
     rules::{Dice, LegalPlays},
 };
 
 use super::{
-    best_play,
+    StaticEvaluator, best_play,
     cache::{Cache, Key},
     cube_tree::{CubeTree, MOST_STATES},
 };
@@ -70,10 +70,15 @@ impl Search<'_> {
         }
     }
 
-    /// What the bare network's probabilities make a position at the root worth; 0 without a cube.
-    pub(super) fn bare_worth(&self, position: &Position, probabilities: &Probabilities) -> f32 {
+    /// What a position at the root is worth without looking ahead; 0 without a cube.
+    pub(super) fn bare_worth(
+        &self,
+        evaluator: &StaticEvaluator<'_>,
+        position: &Position,
+        probabilities: &Probabilities,
+    ) -> f32 {
         let root = self.tree.level(0).states.first();
-        root.map_or(0.0, |state| self.model.worth(probabilities, Efficiency::of(position), &state.stakes).0)
+        root.map_or(0.0, |state| evaluator.worth(self.model, position, probabilities, &state.stakes).0)
     }
 
     fn key(&self, position: &Position, depth: usize, plies: u8) -> Key {
@@ -84,19 +89,19 @@ impl Search<'_> {
 /// What one thread of a search works with.
 struct Looker<'s, 'm> {
     search: &'s Search<'s>,
-    evaluator: Evaluator<'m>,
+    evaluator: StaticEvaluator<'m>,
     /// One for each depth.
     buffers: Vec<(LegalPlays, Vec<Probabilities>)>,
 }
 
 impl<'s, 'm> Looker<'s, 'm> {
-    fn new(search: &'s Search<'s>, evaluator: Evaluator<'m>) -> Looker<'s, 'm> {
+    fn new(search: &'s Search<'s>, evaluator: StaticEvaluator<'m>) -> Looker<'s, 'm> {
         Looker { search, evaluator, buffers: Vec::new() }
     }
 
     /// What `position` is worth at `plies`, when `depth` turns have been made since the search began.
     fn look(&mut self, position: &Position, depth: usize, plies: u8) -> Value {
-        if plies == 0 || position.is_over() {
+        if plies == 0 || position.is_over() || self.evaluator.is_exact(position) {
             let probabilities = self.evaluator.evaluate(position);
             return self.leaf(position, probabilities, depth);
         }
@@ -137,7 +142,7 @@ impl<'s, 'm> Looker<'s, 'm> {
     fn leaf(&self, position: &Position, probabilities: Probabilities, depth: usize) -> Value {
         let mut value = Value { probabilities, worth: [0.0; MOST_STATES] };
         for (worth, state) in value.worth.iter_mut().zip(&self.search.tree.level(depth).states) {
-            *worth = self.search.model.worth(&probabilities, Efficiency::of(position), &state.stakes).0;
+            *worth = self.evaluator.worth(self.search.model, position, &probabilities, &state.stakes).0;
         }
         value
     }
@@ -149,7 +154,7 @@ impl<'s, 'm> Looker<'s, 'm> {
         };
         let mut best = (0, f32::INFINITY, f32::INFINITY);
         for (place, (legal, evaluation)) in plays.iter().zip(evaluations).enumerate() {
-            let worth = self.search.model.worth(evaluation, Efficiency::of(&legal.after), &state.stakes).0;
+            let worth = self.evaluator.worth(self.search.model, &legal.after, evaluation, &state.stakes).0;
             // Where all are doubled out, the one that loses least is the best.
             let equity = evaluation.equity(self.search.model.rules()).0;
             if (worth, equity) < (best.1, best.2) {
@@ -162,11 +167,11 @@ impl<'s, 'm> Looker<'s, 'm> {
 
 /// What each of `positions` is worth at `plies`, each seen by the player on roll, who stands at the root of the search's
 /// tree. The work is shared among the threads of the current rayon pool; the values do not depend on their number.
-pub fn look_at(search: &Search<'_>, evaluator: &Evaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
+pub fn look_at(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
     let mut looker = Looker::new(search, evaluator.clone());
     let known: Vec<Option<Value>> = positions
         .iter()
-        .map(|position| match plies == 0 || position.is_over() {
+        .map(|position| match plies == 0 || position.is_over() || evaluator.is_exact(position) {
             true => Some(looker.look(position, 0, 0)),
             false => search.cache.get(&search.key(position, 0, plies)),
         })
@@ -185,7 +190,7 @@ pub fn look_at(search: &Search<'_>, evaluator: &Evaluator<'_>, positions: &[Posi
 
 /// The mean over all rolls of what the best play of each leads to: the probabilities of the player on roll, and the worth
 /// to him of each state of the cube at the next depth. At least one ply.
-pub fn means(search: &Search<'_>, evaluator: &Evaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
+pub fn means(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
     let tasks: Vec<(Position, Dice)> =
         positions.iter().flat_map(|position| Dice::ALL.map(|dice| (*position, dice))).collect();
     let rolls: Vec<Value> = tasks

@@ -6,7 +6,7 @@ use crate::{
     rules::{Dice, LegalPlays, Play, RuleSet},
 };
 
-use super::{MoveFilter, Search, lookahead::look_at};
+use super::{MoveFilter, Search, StaticEvaluator, lookahead::look_at};
 
 /// The place of the evaluation that is worth least to the next player, and so most to the player who makes the play; the
 /// first of equals. 0 when there is none.
@@ -66,7 +66,7 @@ pub fn rank_plays(evaluator: &mut Evaluator<'_>, position: &Position, dice: Dice
 /// cubeless.
 pub fn rank_ahead(
     search: &Search<'_>,
-    evaluator: &mut Evaluator<'_>,
+    evaluator: &mut StaticEvaluator<'_>,
     position: &Position,
     dice: Dice,
     plies: u8,
@@ -81,7 +81,7 @@ pub fn rank_ahead(
         .zip(evaluations)
         .map(|(legal, evaluation)| {
             let (play, after) = (legal.play, legal.after);
-            let equity = -search.equity_of(&evaluation, || search.bare_worth(&after, &evaluation));
+            let equity = -search.equity_of(&evaluation, || search.bare_worth(evaluator, &after, &evaluation));
             RankedPlay { play, after, probabilities: evaluation.flipped(), equity, plies: 0 }
         })
         .collect();
@@ -103,7 +103,7 @@ pub fn rank_ahead(
 }
 
 /// Looks at plays and sorts them.
-fn look(search: &Search<'_>, evaluator: &Evaluator<'_>, plays: &mut [RankedPlay], plies: u8) {
+fn look(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, plays: &mut [RankedPlay], plies: u8) {
     let positions: Vec<Position> = plays.iter().map(|play| play.after).collect();
     for (play, value) in plays.iter_mut().zip(look_at(search, evaluator, &positions, plies)) {
         play.probabilities = value.probabilities.flipped();

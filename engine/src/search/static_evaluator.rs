@@ -2,9 +2,10 @@
 
 use crate::{
     board::Position,
-    exact::BearoffTables,
-    net::{Evaluator, Model, Probabilities},
-    rules::{LegalPlay, Outcome, RuleSet},
+    cube::{CubeModel, Efficiency, Worth},
+    exact::{BearoffTables, MoneyEquities},
+    net::{Equity, Evaluator, Model, Probabilities},
+    rules::{LegalPlay, Outcome, RuleSet, Stakes},
 };
 
 /// An [`Evaluator`] that knows the bear-off tables; holds the buffers of one thread.
@@ -42,6 +43,62 @@ impl<'m> StaticEvaluator<'m> {
     /// The tables, if it has any.
     pub fn tables(&self) -> Option<&BearoffTables> {
         self.tables.as_ref()
+    }
+
+    /// The worth if the player on roll does not double this turn, and if he doubles and the opponent takes; exact where the
+    /// tables know the cube. `probabilities` are those of `position`.
+    pub fn two_ways(
+        &self,
+        model: &CubeModel<'_>,
+        position: &Position,
+        probabilities: &Probabilities,
+        stakes: &Stakes,
+    ) -> [Worth; 2] {
+        match self.money_equities(model, position, stakes) {
+            Some(known) => {
+                let equities = [known.no_double(stakes.cube.owner()), known.double_take()];
+                equities.map(|equity| model.worth_of(equity, stakes))
+            }
+            None => model.two_ways(probabilities, Efficiency::of(position), stakes),
+        }
+    }
+
+    /// The worth with the right to double this turn counted in, exact where the tables know the cube.
+    pub fn worth(
+        &self,
+        model: &CubeModel<'_>,
+        position: &Position,
+        probabilities: &Probabilities,
+        stakes: &Stakes,
+    ) -> Worth {
+        match self.money_equities(model, position, stakes) {
+            Some(known) => {
+                let no_double = known.no_double(stakes.cube.owner()).0;
+                let equity = match stakes.may_double(model.rules()) {
+                    true => no_double.max(known.double_take().0.min(1.0)),
+                    false => no_double,
+                };
+                model.worth_of(Equity(equity), stakes)
+            }
+            None => model.worth(probabilities, Efficiency::of(position), stakes),
+        }
+    }
+
+    /// What the tables know of a position with the cube: in money play without beavers, and with a limit of the cube that is
+    /// so far away that it does not matter.
+    #[inline]
+    fn money_equities(&self, model: &CubeModel<'_>, position: &Position, stakes: &Stakes) -> Option<MoneyEquities> {
+        const FAR: u32 = 64;
+        let tables = self.tables.as_ref()?;
+        let far = stakes.cube.value() <= stakes.cube_limit(model.rules()) / FAR;
+        let as_reckoned = stakes.score().is_none() && !stakes.money_options().beavers && far;
+        if as_reckoned { tables.money_equities(position) } else { None }
+    }
+
+    /// Whether `position` is answered exactly, so that looking ahead from it has no use.
+    #[inline]
+    pub(super) fn is_exact(&self, position: &Position) -> bool {
+        self.tables.as_ref().is_some_and(|tables| tables.is_two_sided(position))
     }
 
     /// How the game ends for the player on roll in `position`, who is about to roll. A finished game is certain.
