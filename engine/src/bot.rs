@@ -189,19 +189,27 @@ impl<'m> Bot<'m> {
         })
     }
 
-    /// The same bot at another level or by other rules. By other rules it has the usual match equity table and no bear-off
-    /// tables.
+    /// The same bot at another level.
     ///
     /// # Errors
-    /// As [`Bot::new`].
-    pub fn at(&self, level: Level, rules: RuleSet) -> Result<Bot<'m>, BotError> {
-        if level == Level::Rollout {
-            return Err(BotError::Level(level));
-        }
-        if rules == self.rules() {
-            return Ok(Bot { level, ..self.clone() });
-        }
-        Ok(Bot::new(self.model(), level, rules)?.with_filter(self.filter))
+    /// A level that is not available.
+    pub fn at_level(&self, level: Level) -> Result<Bot<'m>, BotError> {
+        if level == Level::Rollout { Err(BotError::Level(level)) } else { Ok(Bot { level, ..self.clone() }) }
+    }
+
+    /// The same bot by other rules: with the usual match equity table, with bear-off tables from the same place if it has
+    /// any, and if its weights are those that are compiled in, with those for the rules.
+    ///
+    /// # Errors
+    /// A model that learnt other outcomes.
+    pub fn by_rules(&self, rules: RuleSet) -> Result<Bot<'m>, BotError> {
+        let compiled_in = std::ptr::eq(self.model(), Model::shipped_for(self.rules()));
+        let model = if compiled_in { Model::shipped_for(rules) } else { self.model() };
+        let other = Bot::new(model, self.level, rules)?.with_filter(self.filter);
+        Ok(match self.evaluator.tables() {
+            Some(tables) => other.with_tables(tables.by_rules(rules)),
+            None => other,
+        })
     }
 
     /// The same bot with another match equity table.

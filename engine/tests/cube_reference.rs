@@ -73,3 +73,29 @@ fn equities_are_near_the_reference() {
         assert!(means[2] >= doubles && means[3] >= takes, "{means:?}");
     }
 }
+
+/// What the model gets wrong where the exact worth is known: bear-offs of a few checkers, from the exact chance to win.
+#[test]
+fn bear_offs_show_what_the_model_gets_wrong() {
+    let text = include_str!("../../tests/data/bearoff_two_sided.jsonl");
+    let model = CubeModel::usual(RuleSet::Backgammon);
+    let owners = [("owned", CubeOwner::Player), ("centered", CubeOwner::Centered), ("opponent", CubeOwner::Opponent)];
+    let mut errors = [0.0; 3];
+    let mut lines = 0.0;
+    for line in text.lines() {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        let number = |key: &str| record[key].as_f64().unwrap();
+        let position: Position = record["pos"].as_str().unwrap().parse().unwrap();
+        let win = (number("cubeless") as f32 + 1.0) / 2.0;
+        let p = Probabilities::from_array([win, 0.0, 0.0, 0.0, 0.0]);
+        for (error, (key, owner)) in errors.iter_mut().zip(owners) {
+            let stakes = Stakes::new(Stakes::MONEY.session, CubeState::new(2, owner).unwrap());
+            let found = model.equity(model.no_double(&p, Efficiency::of(&position), &stakes), &stakes).0;
+            *error += (f64::from(found) - number(key)).abs();
+        }
+        lines += 1.0;
+    }
+    let means = errors.map(|error| error / lines);
+    println!("mean absolute error, cube owned, centered, opponent's: {means:.4?}");
+    assert!(means.iter().all(|mean| *mean < 0.12), "{means:?}");
+}

@@ -16,7 +16,7 @@ use thiserror::Error;
 use crate::{
     board::{CHECKERS, CubeOwner, CubeState, CubeValueError, Position},
     bot::{Bot, BotError, UnknownLevel, Valuation},
-    rules::{Dice, DiceError, MatchScore, MatchScoreError, Session, StakesError, UnknownRuleSet},
+    rules::{Dice, DiceError, MatchScore, MatchScoreError, RuleSet, Session, StakesError, UnknownRuleSet},
 };
 
 use super::{
@@ -231,7 +231,7 @@ pub fn run(Args {}: &Args, options: &Options, out: &mut impl Write) -> Result<()
         let (sender, receiver) = sync_channel(MOST_TOGETHER);
         // It may wait for input that never comes; nobody waits for it.
         thread::Builder::new().spawn(move || send_lines(io::stdin().lock(), &sender)).map_err(CliError::Input)?;
-        answer_lines(&bot, &pool, &receiver, out)
+        answer_lines(&mut Bots(vec![bot]), &pool, &receiver, out)
     })
 }
 
@@ -276,7 +276,7 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Content>> {
 }
 
 fn answer_lines(
-    bot: &Bot<'_>,
+    bots: &mut Bots<'_>,
     pool: &ThreadPool,
     receiver: &Receiver<Line>,
     out: &mut impl Write,
@@ -291,7 +291,12 @@ fn answer_lines(
                 None
             }
         };
-        let answers: Vec<Vec<u8>> = pool.install(|| lines.par_iter().map_init(|| bot.clone(), answer_line).collect());
+        let requests: Vec<Reading> = pool.install(|| lines.into_par_iter().map(Reading::of).collect());
+        for rules in requests.iter().filter_map(Reading::rules) {
+            bots.prepare(rules);
+        }
+        let answers: Vec<Vec<u8>> =
+            pool.install(|| requests.into_par_iter().map_init(|| bots.clone(), answer_line).collect());
         out.write_all(&answers.concat())?;
         out.flush()?;
         if let Some(error) = failure {
@@ -301,20 +306,70 @@ fn answer_lines(
     Ok(())
 }
 
+/// A line that has been read; `None` for an empty one.
+struct Reading {
+    number: u64,
+    request: Option<Result<Request, RequestError>>,
+}
+
+impl Reading {
+    fn of(line: Line) -> Reading {
+        let request = match line.content {
+            Content::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
+            Content::Whole(bytes) => Some(read(&bytes)),
+            Content::TooLong => Some(Err(RequestError::TooLong)),
+            // It is taken out before lines are answered.
+            Content::Failed(_) => None,
+        };
+        Reading { number: line.number, request }
+    }
+
+    /// The rules that are asked for, if they exist.
+    fn rules(&self) -> Option<RuleSet> {
+        self.request.as_ref()?.as_ref().ok()?.rules.as_ref()?.parse().ok()
+    }
+}
+
+/// A bot for each of the rule sets that have been asked for, the first as the options say.
+#[derive(Clone)]
+struct Bots<'m>(Vec<Bot<'m>>);
+
+impl<'m> Bots<'m> {
+    /// Makes the bot for a rule set unless it is there, or cannot be made.
+    fn prepare(&mut self, rules: RuleSet) {
+        if self.0.iter().all(|bot| bot.rules() != rules)
+            && let Ok(bot) = self.0[0].by_rules(rules)
+        {
+            self.0.push(bot);
+        }
+    }
+
+    fn by_rules(&mut self, rules: Option<RuleSet>) -> Result<&mut Bot<'m>, BotError> {
+        let place = match rules {
+            None => 0,
+            Some(rules) => match self.0.iter().position(|bot| bot.rules() == rules) {
+                Some(place) => place,
+                // What could not be made before cannot be made now, and says why.
+                None => {
+                    let bot = self.0[0].by_rules(rules)?;
+                    self.0.push(bot);
+                    self.0.len() - 1
+                }
+            },
+        };
+        Ok(&mut self.0[place])
+    }
+}
+
 /// The line that answers a line; nothing for an empty one.
-fn answer_line(bot: &mut Bot<'_>, line: &Line) -> Vec<u8> {
+fn answer_line(bots: &mut Bots<'_>, reading: Reading) -> Vec<u8> {
+    let Reading { number, request: Some(request) } = reading else { return Vec::new() };
     let mut id = None;
-    let answer = match &line.content {
-        Content::Whole(bytes) if bytes.trim_ascii().is_empty() => return Vec::new(),
-        Content::Whole(bytes) => read(bytes).and_then(|mut request| {
-            id = request.id.take();
-            answer(bot, &request)
-        }),
-        Content::TooLong => Err(RequestError::TooLong),
-        // It is taken out before lines are answered.
-        Content::Failed(_) => return Vec::new(),
-    };
-    let answer = answer.unwrap_or_else(|error| Answer::Error { error: error.to_string(), line: line.number });
+    let answer = request.and_then(|mut request| {
+        id = request.id.take();
+        answer(bots, &request)
+    });
+    let answer = answer.unwrap_or_else(|error| Answer::Error { error: error.to_string(), line: number });
     let mut bytes = Vec::new();
     // Memory takes whatever is written, and nothing in an answer is unknown to JSON.
     let written = match id {
@@ -336,7 +391,7 @@ fn read(bytes: &[u8]) -> Result<Request, RequestError> {
     })
 }
 
-fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> {
+fn answer(bots: &mut Bots<'_>, request: &Request) -> Result<Answer, RequestError> {
     let PositionArg { position, dice, mut stakes } = request.pos.parse()?;
     let given = request.dice.map(roll).transpose()?;
     if let Some(CubeRequest { value, owner }) = &request.cube {
@@ -345,13 +400,15 @@ fn answer(bot: &mut Bot<'_>, request: &Request) -> Result<Answer, RequestError> 
     if let Some(MatchRequest { length, score, crawford }) = request.r#match {
         stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
     }
-    let rules = request.rules.as_ref().map_or(Ok(bot.rules()), |name| name.parse())?;
+    let rules = request.rules.as_ref().map(|name| name.parse()).transpose()?;
+    let bot = bots.by_rules(rules)?;
+    let rules = bot.rules();
     let level = request.level.as_ref().map_or(Ok(bot.level()), |name| name.parse())?;
     let mut other;
-    let bot = if (rules, level) == (bot.rules(), bot.level()) {
+    let bot = if level == bot.level() {
         bot
     } else {
-        other = bot.at(level, rules)?;
+        other = bot.at_level(level)?;
         &mut other
     };
     match &mut stakes.session {
@@ -433,7 +490,7 @@ impl From<OwnerRequest> for CubeOwner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{bot::Level, net::Model, rules::RuleSet};
+    use crate::{bot::Level, net::Model};
 
     fn lines(input: &[u8]) -> Vec<Option<Vec<u8>>> {
         // A small buffer, so that lines come in pieces.
@@ -460,10 +517,10 @@ mod tests {
 
     #[test]
     fn every_fault_is_named() {
-        let mut bot = Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap();
+        let mut bots = Bots(vec![Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap()]);
         let mut fault = |request: &str| {
             let content = Content::Whole(request.as_bytes().to_vec());
-            let answer = answer_line(&mut bot, &Line { number: 7, content });
+            let answer = answer_line(&mut bots, Reading::of(Line { number: 7, content }));
             let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
             assert_eq!(answer["line"], 7, "{request}");
             answer["error"].as_str().unwrap().to_owned()
@@ -503,7 +560,7 @@ mod tests {
             ),
             (r#"{"pos": "start", "rules": "table"}"#, "there is no cube in this game under table"),
             (r#"{"pos": "start", "rules": "tavla", "beavers": true}"#, "no beavers under tavla"),
-            (r#"{"pos": "start", "rules": "tavla2004"}"#, "expected weights whose outcomes are those of tavla2004"),
+            (r#"{"pos": "start", "rules": "tavla2004"}"#, "there is no cube in this game under tavla2004"),
             (r#"{"pos": "start", "want": "move"}"#, "a move needs \"dice\""),
             (r#"{"pos": "start", "dice": [1, 2], "want": "cube"}"#, "expected no \"dice\""),
             (r#"{"pos": "4HPwATDgc/ABMA", "rules": "chess"}"#, "\"chess\" is not a rule set"),
@@ -514,7 +571,7 @@ mod tests {
             assert!(error.contains(expected), "{request}: {error}");
         }
         let latin = Content::Whole(b"{\"pos\": \"\xe9\"}".to_vec());
-        let answer = answer_line(&mut bot, &Line { number: 1, content: latin });
+        let answer = answer_line(&mut bots, Reading::of(Line { number: 1, content: latin }));
         assert_eq!(answer, b"{\"error\":\"the line is not UTF-8 from byte 10 on\",\"line\":1}\n");
     }
 }

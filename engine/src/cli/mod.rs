@@ -189,7 +189,7 @@ impl Options {
     /// Hands the bot to a command. What is read from files lives as long as the command runs.
     fn with_bot<R>(&self, command: impl FnOnce(Bot<'_>) -> Result<R, CliError>) -> Result<R, CliError> {
         let loaded = self.model.as_ref().map(|path| load(path)).transpose()?;
-        let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
+        let model = loaded.as_ref().unwrap_or_else(|| Model::shipped_for(self.rules));
         let table = self.table()?;
         let bot = Bot::new(model, self.level, self.rules)?.with_table(&table).with_filter(self.filter);
         command(bot.with_tables(BearoffTables::new(self.rules, self.cache_folder())))

@@ -47,6 +47,11 @@ impl BearoffTables {
         BearoffTables::new(rules, CacheFolder::none())
     }
 
+    /// The tables for other rules, from the same place.
+    pub fn by_rules(&self, rules: RuleSet) -> BearoffTables {
+        BearoffTables::new(rules, self.shared.cache.clone())
+    }
+
     /// The rules that they are for.
     pub fn rules(&self) -> RuleSet {
         self.rules

@@ -14,6 +14,11 @@ static SHIPPED: LazyLock<Model> = LazyLock::new(|| {
     Model::from_bytes(bytes).expect("the shipped weights were whole when they were compiled in")
 });
 
+static TAVLA_2004: LazyLock<Model> = LazyLock::new(|| {
+    let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/tavla2004/weights.zar"));
+    Model::from_bytes(bytes).expect("the shipped weights were whole when they were compiled in")
+});
+
 /// One network for each class of positions, trained for one rule set.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -37,9 +42,17 @@ impl Model {
         Model { rules, provenance, networks: networks.into(), quantised: OnceLock::new() }
     }
 
-    /// The weights that are compiled into the program, decoded on first use.
+    /// The weights for backgammon that are compiled into the program, decoded on first use.
     pub fn shipped() -> &'static Model {
         &SHIPPED
+    }
+
+    /// The compiled-in weights whose outcomes are those of `rules`.
+    pub fn shipped_for(rules: RuleSet) -> &'static Model {
+        match rules {
+            RuleSet::Tavla2004 => &TAVLA_2004,
+            RuleSet::Backgammon | RuleSet::Tavla | RuleSet::Table | RuleSet::Plain => &SHIPPED,
+        }
     }
 
     /// The rule set whose games it was trained on; its outputs mean that rule set's outcomes.

@@ -149,7 +149,7 @@ impl Contestant {
                 let model = Model::load(path).map_err(|error| PlayerError::Model { path: path.clone(), error })?;
                 Box::new(ModelSource { model: Cow::Owned(model), rules })
             }
-            Contestant::Shipped => Box::new(ModelSource { model: Cow::Borrowed(Model::shipped()), rules }),
+            Contestant::Shipped => Box::new(ModelSource { model: Cow::Borrowed(Model::shipped_for(rules)), rules }),
             Contestant::Random => Box::new(RandomSource { seed }),
             Contestant::Gnubg { .. } | Contestant::Pubeval if rules != RuleSet::Backgammon => {
                 return Err(PlayerError::Rules { contestant: self.clone(), rules });
