@@ -3,11 +3,25 @@
 
 use MatchPlayer::{One, Zero};
 use proptest::prelude::*;
+use proptest::sample::select;
+use serde_json::{Value, json};
 use zar::board::{MatchPlayer, Position};
-use zar::rules::{Action, Dice, Event, Match, MatchError, MoneyOptions, Phase, RuleSet};
+use zar::rules::{Action, Dice, Event, Expected, Match, MatchError, MatchOptions, MoneyOptions, Phase, RuleSet};
+
+/// Positions in which the player on roll can win at once: a single game, ...
+const SINGLE: &str = "AwAAGAAAAAAAAA";
+/// ... a gammon, ...
+const GAMMON: &str = "8PcPAAADAAAAAA";
+/// ... a triple game where a checker in the winner's home board makes one, ...
+const TRIPLE: &str = "8PcHAAIFAAAAAA";
+/// ... or where one outside the loser's home board does.
+const OUTSIDE: &str = "8PcnAAAFAAAAAA";
+/// The player on roll has a checker on the bar behind a closed board.
+const CLOSED_OUT: &str = "27YBAGAAAIAAAA";
+const NEARLY_OVER: [&str; 5] = [SINGLE, GAMMON, TRIPLE, OUTSIDE, CLOSED_OUT];
 
 fn opened(rules: RuleSet, length: Option<u32>) -> Match {
-    let mut state = Match::new(rules, length, MoneyOptions::default()).unwrap();
+    let mut state = Match::new(rules, length, MatchOptions::default()).unwrap();
     state.apply(Zero, Action::Opening([3, 1])).unwrap();
     state
 }
@@ -25,7 +39,7 @@ fn second_turn(rules: RuleSet, length: Option<u32>) -> Match {
 
 #[test]
 fn opening_ties_are_rolled_again() {
-    let mut state = Match::new(RuleSet::Backgammon, None, MoneyOptions::default()).unwrap();
+    let mut state = Match::new(RuleSet::Backgammon, None, MatchOptions::default()).unwrap();
     assert_eq!(state.apply(Zero, Action::Opening([4, 4])), Ok(Event::OpeningTied));
     assert_eq!(state.phase(), Phase::Opening);
     state.apply(Zero, Action::Opening([2, 5])).unwrap();
@@ -43,7 +57,7 @@ fn tavla2004_starter_rolls_afresh() {
 #[test]
 fn table_and_plain_have_no_matches() {
     for rules in [RuleSet::Table, RuleSet::Plain] {
-        assert_eq!(Match::new(rules, Some(3), MoneyOptions::default()), Err(MatchError::Length(3, rules)));
+        assert_eq!(Match::new(rules, Some(3), MatchOptions::default()), Err(MatchError::Length(3, rules)));
     }
 }
 
@@ -107,47 +121,180 @@ fn tavla_time_loses_the_match() {
     assert_eq!(state.phase(), Phase::MatchOver);
 }
 
-proptest! {
-    /// A refused action changes nothing, and scores never fall.
-    #[test]
-    fn refused_actions_change_nothing(rules in 0..5usize, steps in prop::collection::vec(any::<[u8; 4]>(), 1..300)) {
-        let rules = RuleSet::ALL[rules];
-        let length = rules.terms().matches.then_some(5);
-        let mut state = Match::new(rules, length, MoneyOptions::default()).unwrap();
-        for [kind, a, b, who] in steps {
-            let by = if who % 4 > 0 { state.turn() } else { state.turn().opponent() };
-            let dice = Dice::new(a % 6 + 1, b % 6 + 1).unwrap();
-            let action = match kind % 24 {
-                0 => Action::Double,
-                1 => Action::Take,
-                2 => Action::Drop,
-                3 => Action::Beaver,
-                4 => Action::Resign(u32::from(a % 5)),
-                5 => Action::Accept,
-                6 => Action::Refuse,
-                7 => Action::Tick(u32::from(a) * 400),
-                8 => Action::ClaimTime,
-                9 => Action::Play(Position::START),
-                10 => Action::NextGame,
-                11 => Action::Opening([a % 8, b % 8]),
-                _ => match state.dice() {
-                    Some(dice) => {
-                        let plays = state.position().legal_plays(dice, rules);
-                        Action::Play(plays[usize::from(a) % plays.len()].after)
-                    }
-                    None if state.phase() == Phase::Opening => Action::Opening([dice.high(), dice.low()]),
-                    None => Action::Roll(dice),
-                },
-            };
-            let before = state.clone();
-            if state.apply(by, action).is_err() {
-                prop_assert_eq!(&state, &before);
+/// A random action, mostly one that is expected.
+fn action(state: &Match, [kind, a, b, who]: [u8; 4]) -> (MatchPlayer, Action) {
+    let by = if who % 4 > 0 { state.turn() } else { state.turn().opponent() };
+    let dice = Dice::new(a % 6 + 1, b % 6 + 1).unwrap();
+    let action = match kind % 32 {
+        0 | 1 => Action::Double,
+        2 => Action::Take,
+        3 => Action::Drop,
+        4 => Action::Beaver,
+        5 => Action::Resign(u32::from(a % 5)),
+        6 => Action::Accept,
+        7 => Action::Refuse,
+        8 => Action::Tick(u32::from(a) * 400),
+        9 => Action::ClaimTime,
+        10 => Action::Play(Position::START),
+        11 => Action::NextGame,
+        12 => Action::Opening([a % 8, b % 8]),
+        13 if a < 8 => Action::TimeOut,
+        _ => match state.expected() {
+            Expected::OpeningDice => Action::Opening([a % 6 + 1, b % 6 + 1]),
+            Expected::Roll { .. } => Action::Roll(dice),
+            Expected::Play { dice, .. } => {
+                let plays = state.position().legal_plays(dice, state.rules());
+                Action::Play(plays[usize::from(a) % plays.len()].after)
             }
-            prop_assert!(state.scores()[0] >= before.scores()[0] && state.scores()[1] >= before.scores()[1]);
-            let id = state.match_id();
-            prop_assert_eq!(id.to_string().parse(), Ok(id));
-            prop_assert!(state.phase() == Phase::MatchOver || state.stakes().is_some());
+            Expected::DoubleAnswer { .. } => [Action::Take, Action::Drop, Action::Beaver][usize::from(a % 3)],
+            Expected::ResignationAnswer { .. } => [Action::Accept, Action::Refuse][usize::from(a % 2)],
+            Expected::NextGame | Expected::Nothing => Action::NextGame,
+        },
+    };
+    (by, action)
+}
+
+/// The state with another position and the player on roll before his roll.
+fn at(state: &Match, position: &str) -> Match {
+    let mut value = serde_json::to_value(state).unwrap();
+    value["position"] = json!(position);
+    value["phase"] = json!("roll");
+    value["dice"] = Value::Null;
+    serde_json::from_value(value).unwrap()
+}
+
+/// Matches before their first roll or in a game that is nearly over.
+fn matches() -> impl Strategy<Value = Match> {
+    (matches_before_their_start(), prop::option::of(select(&NEARLY_OVER))).prop_map(
+        |(state, position)| match position {
+            Some(position) => at(&state, position),
+            None => state,
+        },
+    )
+}
+
+fn matches_before_their_start() -> impl Strategy<Value = Match> {
+    let lengths = prop_oneof![Just(None), (1..6u32).prop_map(Some)];
+    let caps = prop_oneof![3 => Just(None), 1 => (0..4u32).prop_map(|exponent| Some(1 << exponent))];
+    (0..5usize, lengths, any::<[bool; 2]>(), 0..4u8, caps).prop_map(
+        |(rules, length, money, automatic, highest_cube)| {
+            let rules = RuleSet::ALL[rules];
+            let length = length.filter(|_| rules.terms().matches);
+            let mut options = MatchOptions { highest_cube, ..MatchOptions::default() };
+            if length.is_none() && rules.terms().money_options {
+                options.money = MoneyOptions { jacoby: money[0], beavers: money[1] };
+                options.automatic_doubles = automatic;
+            }
+            Match::new(rules, length, options).unwrap()
+        },
+    )
+}
+
+fn steps() -> impl Strategy<Value = Vec<[u8; 4]>> {
+    prop::collection::vec(any::<[u8; 4]>(), 1..400)
+}
+
+fn read(text: &str) -> Result<Match, serde_json::Error> {
+    serde_json::from_str(text)
+}
+
+/// All values within a JSON value that hold no others.
+fn leaves(value: &mut Value) -> Vec<&mut Value> {
+    match value {
+        Value::Array(values) => values.iter_mut().flat_map(leaves).collect(),
+        Value::Object(values) => values.values_mut().flat_map(leaves).collect(),
+        leaf => vec![leaf],
+    }
+}
+
+fn other_leaf(kind: u8, number: u32) -> Value {
+    let endings = ["borne_off", "dropped", "time_claimed", "time_out"];
+    match kind {
+        0 => json!(null),
+        1 => json!(number),
+        2 => json!(-1),
+        3 => json!(true),
+        4 => json!(["opening", "roll", "play", "doubled", "game_over", "match_over"][number as usize % 6]),
+        5 => {
+            json!({"winner": number % 2, "ending": endings[number as usize % 4]})
         }
+        6 => json!({"winner": number % 2, "ending": {"resigned": number}}),
+        7 => json!({"by": number % 2, "points": number % 4}),
+        8 => json!([number % 6 + 1, number % 7]),
+        9 => json!(RuleSet::ALL[number as usize % 5].to_string()),
+        10 => json!(["player", "opponent", "centered"][number as usize % 3]),
+        11 => json!("/wEAAAAAAAAAAA"),
+        _ => json!(1u32 << (number % 20)),
+    }
+}
+
+proptest! {
+    /// A refused action changes nothing, scores never fall, and every state passes its own check.
+    #[test]
+    fn refused_actions_change_nothing(mut state in matches(), steps in steps()) {
+        for step in steps {
+            let (by, action) = action(&state, step);
+            let before = state.clone();
+            match state.apply(by, action) {
+                Ok(Event::GameWon { winner, points }) => {
+                    let other = winner.opponent() as usize;
+                    prop_assert_eq!(state.scores()[winner as usize], before.scores()[winner as usize] + points);
+                    prop_assert_eq!(state.scores()[other], before.scores()[other]);
+                    prop_assert_eq!(state.result().map(|result| result.winner), Some(winner));
+                }
+                Ok(_) if action == Action::NextGame => prop_assert_eq!(state.scores(), before.scores()),
+                Ok(_) => {}
+                Err(fault) => {
+                    prop_assert!(!fault.to_string().is_empty());
+                    prop_assert_eq!(&state, &before);
+                }
+            }
+            prop_assert_eq!(state.check(), Ok(()), "{:?} after {:?}", state, action);
+            prop_assert_eq!(state.stakes().is_some(), state.result().is_none());
+            prop_assert_eq!(state.winner().is_some(), state.phase() == Phase::MatchOver);
+            prop_assert!(state.expected().player().is_none_or(|player| player == state.turn()));
+        }
+    }
+
+    #[test]
+    fn states_are_read_as_they_are_written(mut state in matches(), steps in steps()) {
+        for step in steps {
+            let (by, action) = action(&state, step);
+            let _ = state.apply(by, action);
+            let text = serde_json::to_string(&state).unwrap();
+            prop_assert_eq!(read(&text).map_err(|fault| fault.to_string()), Ok(state.clone()), "{}", text);
+        }
+    }
+
+    #[test]
+    fn damaged_states_are_refused_or_hold_together(
+        mut state in matches(),
+        steps in steps(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..13u8, prop_oneof![0..8u32, any::<u32>()]), 1..4),
+        character in (any::<prop::sample::Index>(), any::<char>()),
+        later in prop::collection::vec(any::<[u8; 4]>(), 20),
+    ) {
+        for &step in &steps {
+            let (by, action) = action(&state, step);
+            let _ = state.apply(by, action);
+        }
+        let mut value = serde_json::to_value(&state).unwrap();
+        for (place, kind, number) in changes {
+            **place.get_mut(&mut leaves(&mut value)) = other_leaf(kind, number);
+            if let Ok(mut state) = serde_json::from_value::<Match>(value.clone()) {
+                prop_assert_eq!(state.check(), Ok(()));
+                prop_assert_eq!(read(&serde_json::to_string(&state).unwrap()).ok(), Some(state.clone()));
+                for &step in &later {
+                    let (by, action) = action(&state, step);
+                    let _ = state.apply(by, action);
+                    prop_assert_eq!(state.check(), Ok(()), "{:?}", &state);
+                }
+            }
+        }
+        let mut characters: Vec<char> = value.to_string().chars().collect();
+        let place = character.0.index(characters.len());
+        characters[place] = character.1;
+        let _ = read(&characters.into_iter().collect::<String>());
     }
 }
 
