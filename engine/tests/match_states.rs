@@ -5,8 +5,10 @@ use MatchPlayer::{One, Zero};
 use proptest::prelude::*;
 use proptest::sample::select;
 use serde_json::{Value, json};
-use zar::board::{MatchPlayer, Position};
-use zar::rules::{Action, Dice, Event, Expected, Match, MatchError, MatchOptions, MoneyOptions, Phase, RuleSet};
+use zar::board::{MatchId, MatchPlayer, Position};
+use zar::rules::{
+    Action, Dice, Event, Expected, Match, MatchError, MatchOptions, MatchStateError, MoneyOptions, Phase, RuleSet,
+};
 
 /// Positions in which the player on roll can win at once: a single game, ...
 const SINGLE: &str = "AwAAGAAAAAAAAA";
@@ -266,6 +268,39 @@ proptest! {
         }
     }
 
+    /// Except what a Match ID has no room for: used time, and games that ended on time.
+    #[test]
+    fn ids_are_read_as_they_are_written(mut state in matches(), steps in steps()) {
+        for step in steps {
+            let (by, action) = action(&state, step);
+            if matches!(action, Action::Tick(_) | Action::TimeOut) {
+                continue;
+            }
+            let _ = state.apply(by, action);
+            let id = state.match_id();
+            prop_assert_eq!(id.to_string().parse(), Ok(id));
+            let read = Match::from_ids(*state.position(), id, state.rules(), state.options(), state.game());
+            prop_assert_eq!(read, Ok(state.clone()), "{}:{}", state.position(), id);
+        }
+    }
+
+    #[test]
+    fn no_ids_make_a_state_that_does_not_hold_together(
+        board in select(&NEARLY_OVER),
+        text in "[A-Zc][A-Za-z0-9+/]{2}[A-H]A[AEIM]A[AEIM]A[A-H]A[AE]",
+        rules in 0..5usize,
+        swapped in any::<bool>(),
+    ) {
+        let position: Position = board.parse().unwrap();
+        let position = if swapped { position.swapped() } else { position };
+        if let Ok(id) = text.parse() {
+            match Match::from_ids(position, id, RuleSet::ALL[rules], MatchOptions::default(), 1) {
+                Ok(state) => prop_assert_eq!(state.check(), Ok(())),
+                Err(fault) => prop_assert!(!fault.to_string().is_empty()),
+            }
+        }
+    }
+
     #[test]
     fn damaged_states_are_refused_or_hold_together(
         mut state in matches(),
@@ -315,4 +350,52 @@ fn take_turns_the_cube_and_gives_it() {
     state.apply(Zero, Action::Take).unwrap();
     let id = state.match_id();
     assert_eq!((id.cube_value, id.cube_owner, state.may_double()), (2, Some(Zero), false));
+}
+
+/// What GNU Backgammon 1.07.001 wrote (`show board`) is read, and written again as it was.
+#[test]
+fn ids_of_gnubg_are_read() {
+    let start = MatchOptions::default();
+    let jacoby = MatchOptions { money: MoneyOptions { jacoby: true, beavers: false }, ..start };
+    let (after_double, after_drop) = ("cBEAAAAAAAAE", "cAQAAAAACAAE");
+    for (position, id, expected) in [
+        ("4HPwATDgc/ABMA", "cInqAAAAAAAE", Expected::Play { player: One, dice: Dice::new(5, 2).unwrap() }),
+        ("4HPwATDgc/ABMA", "cAkAAAAAAAAE", Expected::Roll { player: One, may_double: true }),
+        ("4HPwATDgc/ABMA", "cAkAAAAAAAAA", Expected::Roll { player: One, may_double: true }),
+        ("4HPwATDgc/ABMA", "QQkAAAAAAAAE", Expected::Roll { player: One, may_double: false }),
+        ("4HPwATDgc/ABMA", after_double, Expected::DoubleAnswer { player: Zero, may_beaver: false }),
+        ("4HPwATDgc/ABMA", after_drop, Expected::NextGame),
+        ("4HPwATDgc/ABMA", "cEEAAAAAAAAE", Expected::ResignationAnswer { player: Zero, points: 2 }),
+        ("4HPwATDgc/ABMA", "cGMAADAAAAAE", Expected::NextGame),
+        ("4HPwATDgc/ABMA", "sIGyAEAAAAAE", Expected::Play { player: Zero, dice: Dice::new(5, 4).unwrap() }),
+    ] {
+        let match_id: MatchId = id.parse().unwrap();
+        let state = Match::from_ids(position.parse().unwrap(), match_id, RuleSet::Backgammon, start, 1).unwrap();
+        assert_eq!(state.expected(), expected, "{id}");
+        assert_eq!(state.match_id().to_string(), id);
+        if id.ends_with('A') {
+            assert_eq!(state.options(), jacoby);
+        }
+    }
+}
+
+#[test]
+fn ids_that_do_not_fit_are_refused() {
+    let read = |position: &str, id: &str, rules| {
+        let id: MatchId = id.parse().unwrap();
+        Match::from_ids(position.parse().unwrap(), id, rules, MatchOptions::default(), 1).unwrap_err()
+    };
+    // A beaver that waits for an answer.
+    let beaver = read("4HPwATDgc/ABMA", "QRkAAAAAAAAE", RuleSet::Backgammon);
+    assert_eq!(beaver, MatchStateError::Double(One));
+    // Of a match that is over it only keeps what the cube showed, not who held it.
+    assert!(matches!(read("AAAABgAAAAAAAA", "MgJgAAAAIAAE", RuleSet::Backgammon), MatchStateError::Cube(_)));
+    // A match where there are none, and a cube.
+    assert!(matches!(read("4HPwATDgc/ABMA", "cInqAAAAAAAE", RuleSet::Table), MatchStateError::Match(_)));
+    assert!(matches!(read("4HPwATDgc/ABMA", "QQkAAAAAAAAE", RuleSet::Plain), MatchStateError::Cube(_)));
+    // The Jacoby rule where it cannot be switched on, and a Crawford game where there is none.
+    assert!(matches!(read("4HPwATDgc/ABMA", "cAkAAAAAAAAA", RuleSet::Tavla), MatchStateError::Match(_)));
+    assert_eq!(read("4HPwATDgc/ABMA", "sIGyAEAAAAAE", RuleSet::Tavla), MatchStateError::Crawford(RuleSet::Tavla));
+    // A game that goes on although a player has borne off everything.
+    assert!(matches!(read("AAAAAAMAAAAAAA", "cAkAAAAAAAAE", RuleSet::Backgammon), MatchStateError::Board(_)));
 }

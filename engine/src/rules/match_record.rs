@@ -204,7 +204,8 @@ impl Match {
     ///
     /// # Errors
     /// IDs that contradict themselves or each other or the rule set, and states that this crate does not know: a beaver
-    /// that waits for an answer, or a player who gives up when he has been doubled.
+    /// that waits for an answer, a player who gives up when he has been doubled, or a match that is over with the cube in
+    /// the middle although it has been turned.
     pub fn from_ids(
         position: Position,
         id: MatchId,
