@@ -4,10 +4,12 @@
 use MatchPlayer::{One, Zero};
 use proptest::prelude::*;
 use proptest::sample::select;
+use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 use serde_json::{Value, json};
 use zar::board::{MatchId, MatchPlayer, Position};
 use zar::rules::{
-    Action, Dice, Event, Expected, Match, MatchError, MatchOptions, MatchStateError, MoneyOptions, Phase, RuleSet,
+    Action, Dice, Ending, Event, Expected, GameResult, Match, MatchError, MatchOptions, MatchStateError, MoneyOptions,
+    Phase, RuleSet,
 };
 
 /// Positions in which the player on roll can win at once: a single game, ...
@@ -398,4 +400,435 @@ fn ids_that_do_not_fit_are_refused() {
     assert_eq!(read("4HPwATDgc/ABMA", "sIGyAEAAAAAE", RuleSet::Tavla), MatchStateError::Crawford(RuleSet::Tavla));
     // A game that goes on although a player has borne off everything.
     assert!(matches!(read("AAAAAAMAAAAAAA", "cAkAAAAAAAAE", RuleSet::Backgammon), MatchStateError::Board(_)));
+}
+
+fn roll(high: u8, low: u8) -> Action {
+    Action::Roll(Dice::new(high, low).unwrap())
+}
+
+/// The player on roll rolls 6-5 in a position in which that wins, and plays it.
+fn bear_off(state: &mut Match) -> Event {
+    let by = state.turn();
+    state.apply(by, roll(6, 5)).unwrap();
+    let after = state.position().legal_plays(state.dice().unwrap(), state.rules())[0].after;
+    state.apply(by, Action::Play(after)).unwrap()
+}
+
+fn money(rules: RuleSet, options: MatchOptions) -> Match {
+    Match::new(rules, None, options).unwrap()
+}
+
+fn with_money_options(jacoby: bool, beavers: bool) -> MatchOptions {
+    MatchOptions { money: MoneyOptions { jacoby, beavers }, ..MatchOptions::default() }
+}
+
+/// Rows "single game", "gammon", "triple game", and C9.
+#[test]
+fn borne_off_games_pay_what_the_rule_set_says() {
+    for (position, expected) in
+        [(SINGLE, [1; 5]), (GAMMON, [2, 2, 2, 2, 1]), (TRIPLE, [3, 3, 3, 2, 1]), (OUTSIDE, [2, 2, 3, 2, 1])]
+    {
+        for (rules, points) in RuleSet::ALL.into_iter().zip(expected) {
+            let mut state = at(&second_turn(rules, None), position);
+            assert_eq!(bear_off(&mut state), Event::GameWon { winner: One, points }, "{rules}: {position}");
+            assert_eq!(state.result(), Some(GameResult { winner: One, ending: Ending::BorneOff }));
+            assert_eq!((state.scores(), state.phase(), state.winner()), ([0, points], Phase::GameOver, None));
+        }
+    }
+}
+
+#[test]
+fn a_win_is_worth_the_cube() {
+    let mut state = at(&second_turn(RuleSet::Backgammon, None), TRIPLE);
+    state.apply(One, Action::Double).unwrap();
+    state.apply(Zero, Action::Take).unwrap();
+    assert_eq!(bear_off(&mut state), Event::GameWon { winner: One, points: 6 });
+}
+
+#[test]
+fn a_dropped_redouble_loses_the_cube_before_it() {
+    let mut state = second_turn(RuleSet::Tavla, Some(9));
+    state.apply(One, Action::Double).unwrap();
+    state.apply(Zero, Action::Take).unwrap();
+    state.apply(One, roll(3, 1)).unwrap();
+    let after = state.position().legal_plays(state.dice().unwrap(), RuleSet::Tavla)[0].after;
+    state.apply(One, Action::Play(after)).unwrap();
+    state.apply(Zero, Action::Double).unwrap();
+    assert_eq!(state.apply(One, Action::Drop), Ok(Event::GameWon { winner: Zero, points: 2 }));
+    assert_eq!(state.result(), Some(GameResult { winner: Zero, ending: Ending::Dropped }));
+}
+
+/// Row "match to N points".
+#[test]
+fn a_match_ends_at_its_length() {
+    for rules in [RuleSet::Backgammon, RuleSet::Tavla, RuleSet::Tavla2004] {
+        for (length, over) in [(1, true), (2, true), (3, false)] {
+            let mut state = at(&second_turn(rules, Some(length)), GAMMON);
+            bear_off(&mut state);
+            assert_eq!(state.winner(), over.then_some(One), "{rules}, {length}");
+            let next = state.apply(Zero, Action::NextGame);
+            if over {
+                let expected = Expected::Nothing;
+                let refused = MatchError::Unexpected { by: Zero, action: Action::NextGame, expected };
+                assert_eq!(next, Err(refused));
+            } else {
+                assert_eq!((next, state.game(), state.phase()), (Ok(Event::GoesOn), 2, Phase::Opening));
+                assert_eq!((state.scores(), state.position()), ([0, 2], &Position::START));
+            }
+        }
+    }
+    for length in [0, 1 << 15] {
+        let refused = Match::new(RuleSet::Backgammon, Some(length), MatchOptions::default());
+        assert_eq!(refused, Err(MatchError::Length(length, RuleSet::Backgammon)));
+    }
+}
+
+/// Row "first move of the game".
+#[test]
+fn the_first_roll_may_be_a_double_only_when_it_is_rolled_afresh() {
+    for rules in RuleSet::ALL {
+        let mut state = opened(rules, None);
+        let rolled = state.apply(Zero, roll(4, 4)).is_ok();
+        assert_eq!(rolled, rules == RuleSet::Tavla2004, "{rules}");
+        let dice = if rolled { Dice::new(4, 4) } else { Dice::new(3, 1) };
+        assert_eq!(state.dice(), dice.ok(), "{rules}");
+    }
+}
+
+#[test]
+fn the_starter_who_rolls_afresh_may_double_before() {
+    let mut state = opened(RuleSet::Tavla2004, Some(5));
+    assert_eq!(state.expected(), Expected::Roll { player: Zero, may_double: true });
+    state.apply(Zero, Action::Double).unwrap();
+    state.apply(One, Action::Take).unwrap();
+    assert_eq!((state.cube().value(), state.may_double()), (2, false));
+}
+
+/// Row "cube": only its owner turns it, and up to 64 where the rule set says so.
+#[test]
+fn the_cube_goes_up_to_its_limit() {
+    let capped = MatchOptions { highest_cube: Some(8), ..MatchOptions::default() };
+    let free = MatchOptions::default();
+    for (rules, options, highest) in [
+        (RuleSet::Backgammon, free, 1 << 15),
+        (RuleSet::Backgammon, capped, 8),
+        (RuleSet::Tavla, free, 64),
+        (RuleSet::Tavla, capped, 8),
+        (RuleSet::Tavla2004, free, 64),
+    ] {
+        let mut state = Match::new(rules, Some(101), options).unwrap();
+        state.apply(Zero, Action::Opening([3, 1])).unwrap();
+        let (mut value, mut turns) = (1, 0);
+        while turns < 40 {
+            if let Expected::Roll { player, may_double } = state.expected() {
+                if may_double {
+                    state.apply(player, Action::Double).unwrap();
+                    assert!(state.apply(player.opponent(), Action::Beaver).is_err());
+                    state.apply(player.opponent(), Action::Take).unwrap();
+                    value *= 2;
+                    assert_eq!(state.cube().value(), value);
+                }
+                assert!(state.apply(player, Action::Double).is_err());
+                state.apply(player, roll(2, 1)).unwrap();
+            }
+            if let Expected::Play { player, dice } = state.expected() {
+                let after = state.position().legal_plays(dice, rules)[0].after;
+                state.apply(player, Action::Play(after)).unwrap();
+            }
+            turns += 1;
+        }
+        assert_eq!(value, highest, "{rules}");
+        assert_eq!(state.stakes().unwrap().cube_limit(rules), highest);
+    }
+    for value in [0, 3, 1 << 16] {
+        let options = MatchOptions { highest_cube: Some(value), ..free };
+        assert!(matches!(Match::new(RuleSet::Tavla, None, options), Err(MatchError::HighestCube(_))), "{value}");
+    }
+}
+
+/// Row "Crawford": who may double in each game of a match to 4 in which player 1 leads 3-0, then 3-1, then 3-2.
+#[test]
+fn crawford_games_of_each_rule_set() {
+    for (rules, expected) in [
+        (RuleSet::Backgammon, [(true, false), (false, true), (false, true)]),
+        (RuleSet::Tavla, [(false, false); 3]),
+        (RuleSet::Tavla2004, [(false, false); 3]),
+    ] {
+        let mut state = at(&second_turn(rules, Some(4)), TRIPLE);
+        bear_off(&mut state);
+        for game in expected {
+            state.apply(Zero, Action::NextGame).unwrap();
+            state.apply(Zero, Action::Opening([1, 3])).unwrap();
+            state = at(&state, SINGLE);
+            assert_eq!((state.crawford(), state.may_double()), game, "{rules} at {:?}", state.scores());
+            // Player 0 wins: his opponent, who is on roll, gives up.
+            state.apply(One, Action::Resign(1)).unwrap();
+            if state.resignation().is_some() {
+                state.apply(Zero, Action::Accept).unwrap();
+            }
+        }
+        assert_eq!((state.scores(), state.winner()), ([3, 3], None));
+    }
+}
+
+/// Row "money play options".
+#[test]
+fn only_backgammon_has_money_options_and_no_match_has() {
+    let automatic = MatchOptions { automatic_doubles: 1, ..MatchOptions::default() };
+    for options in [with_money_options(true, false), with_money_options(false, true), automatic] {
+        for rules in RuleSet::ALL {
+            let built = Match::new(rules, None, options);
+            assert_eq!(built.is_ok(), rules == RuleSet::Backgammon, "{rules}");
+            if rules.terms().matches {
+                assert_eq!(Match::new(rules, Some(5), options), Err(MatchError::Options(rules)));
+            }
+        }
+    }
+}
+
+#[test]
+fn jacoby_pays_gammons_once_the_cube_is_turned() {
+    for (doubled, points) in [(false, 1), (true, 4)] {
+        let mut state = money(RuleSet::Backgammon, with_money_options(true, false));
+        state.apply(Zero, Action::Opening([3, 5])).unwrap();
+        state = at(&state, GAMMON);
+        if doubled {
+            state.apply(One, Action::Double).unwrap();
+            state.apply(Zero, Action::Take).unwrap();
+        }
+        assert_eq!(bear_off(&mut state), Event::GameWon { winner: One, points });
+    }
+}
+
+#[test]
+fn a_beaver_turns_the_cube_again_and_keeps_it() {
+    for (beavers, highest_cube, allowed) in [(true, None, true), (false, None, false), (true, Some(2), false)] {
+        let mut state = money(RuleSet::Backgammon, MatchOptions { highest_cube, ..with_money_options(false, beavers) });
+        state.apply(Zero, Action::Opening([3, 5])).unwrap();
+        state = at(&state, SINGLE);
+        state.apply(One, Action::Double).unwrap();
+        assert_eq!(state.expected(), Expected::DoubleAnswer { player: Zero, may_beaver: allowed });
+        let beavered = state.apply(Zero, Action::Beaver);
+        if allowed {
+            assert_eq!((beavered, state.turn(), state.cube().value()), (Ok(Event::GoesOn), One, 4));
+            assert_eq!(state.match_id().cube_owner, Some(Zero));
+            assert!(!state.may_double());
+        } else {
+            assert_eq!(beavered, Err(MatchError::NotAllowed(Action::Beaver)));
+        }
+    }
+}
+
+#[test]
+fn opening_ties_double_the_cube_so_many_times() {
+    for (automatic_doubles, highest_cube, expected) in
+        [(0, None, [1, 1, 1]), (1, None, [2, 2, 2]), (2, None, [2, 4, 4]), (200, Some(4), [2, 4, 4])]
+    {
+        let options = MatchOptions { automatic_doubles, highest_cube, ..MatchOptions::default() };
+        let mut state = money(RuleSet::Backgammon, options);
+        let values = [1, 2, 3].map(|die| {
+            assert_eq!(state.apply(Zero, Action::Opening([die, die])), Ok(Event::OpeningTied));
+            state.cube().value()
+        });
+        assert_eq!(values, expected, "{automatic_doubles}");
+        state.apply(Zero, Action::Opening([1, 4])).unwrap();
+        assert_eq!(state.match_id().cube_owner, None);
+        state.apply(One, Action::Resign(1)).unwrap();
+        assert_eq!(state.apply(Zero, Action::Accept), Ok(Event::GameWon { winner: Zero, points: expected[2] }));
+        state.apply(Zero, Action::NextGame).unwrap();
+        assert_eq!(state.cube().value(), 1);
+    }
+}
+
+/// C6 and C8: the turn passes by itself.
+#[test]
+fn a_roll_without_a_play_passes_the_turn() {
+    for rules in RuleSet::ALL {
+        let mut state = at(&second_turn(rules, None), CLOSED_OUT);
+        let seen_by_the_other = state.position().swapped();
+        assert_eq!(state.apply(One, roll(6, 6)), Ok(Event::TurnPassed), "{rules}");
+        assert_eq!((state.turn(), state.phase(), *state.position()), (Zero, Phase::Roll, seen_by_the_other));
+    }
+}
+
+/// Row "giving up the game", where a number of points is offered.
+#[test]
+fn offers_wait_for_an_answer() {
+    for (rules, waiting) in [(RuleSet::Backgammon, [true, true, true]), (RuleSet::Tavla, [true, true, false])] {
+        for (points, waits) in [1, 2, 3].into_iter().zip(waiting) {
+            let mut state = second_turn(rules, Some(7));
+            let won = Event::GameWon { winner: Zero, points };
+            let offered = state.apply(One, Action::Resign(points));
+            assert_eq!(offered, Ok(if waits { Event::GoesOn } else { won }), "{rules}, {points}");
+            if waits {
+                assert_eq!(state.expected(), Expected::ResignationAnswer { player: Zero, points });
+                let mut refused = state.clone();
+                refused.apply(Zero, Action::Refuse).unwrap();
+                assert_eq!(refused, second_turn(rules, Some(7)));
+                assert_eq!(state.apply(Zero, Action::Accept), Ok(won));
+            }
+            assert_eq!(state.result(), Some(GameResult { winner: Zero, ending: Ending::Resigned(points) }));
+        }
+        for points in [0, 4] {
+            let refused = Err(MatchError::Number(Action::Resign(points)));
+            assert_eq!(second_turn(rules, None).apply(One, Action::Resign(points)), refused);
+        }
+    }
+}
+
+/// Row "giving up the game", where the board says what it costs.
+#[test]
+fn giving_up_costs_what_the_board_says() {
+    // Seen by the player who gives up, who is about to win otherwise: what he has on the board is what counts.
+    let seen_by_the_other = |position: &str| position.parse::<Position>().unwrap().swapped().to_string();
+    for (position, tavla2004, table) in [
+        (SINGLE.to_owned(), 1, 1),
+        (seen_by_the_other(GAMMON), 2, 2),
+        (seen_by_the_other(TRIPLE), 3, 2),
+        (seen_by_the_other(OUTSIDE), 3, 2),
+    ] {
+        for (rules, points) in [(RuleSet::Tavla2004, tavla2004), (RuleSet::Table, table), (RuleSet::Plain, 1)] {
+            let mut state = at(&second_turn(rules, None), &position);
+            let won = Event::GameWon { winner: Zero, points };
+            assert_eq!(state.apply(One, Action::Resign(1)), Ok(won), "{rules}: {position}");
+        }
+    }
+}
+
+/// Row "running out of time".
+#[test]
+fn time_up_is_what_the_rule_set_says() {
+    for rules in RuleSet::ALL {
+        let mut state = second_turn(rules, None);
+        let timed_out = state.apply(One, Action::TimeOut);
+        if rules == RuleSet::Tavla {
+            assert_eq!(timed_out, Ok(Event::MatchLostOnTime(One)));
+            assert_eq!((state.winner(), state.expected()), (Some(Zero), Expected::Nothing));
+        } else {
+            assert_eq!(timed_out, Err(MatchError::NotAllowed(Action::TimeOut)), "{rules}");
+        }
+        let mut state = second_turn(rules, None);
+        state.apply(One, Action::Tick(u32::MAX)).unwrap();
+        assert_eq!(state.flag_fallen(), rules == RuleSet::Table, "{rules}");
+        assert_eq!(state.apply(Zero, Action::ClaimTime).is_ok(), rules == RuleSet::Table, "{rules}");
+    }
+}
+
+#[test]
+fn who_loses_on_time_is_kept() {
+    let mut state = second_turn(RuleSet::Tavla, Some(7));
+    state.apply(One, Action::Double).unwrap();
+    state.apply(Zero, Action::TimeOut).unwrap();
+    assert_eq!(read(&serde_json::to_string(&state).unwrap()).unwrap().winner(), Some(One));
+}
+
+/// A turn has 11 seconds of its own; only what is beyond them uses the reserve, of which a game has 90 seconds.
+#[test]
+fn each_turn_of_table_has_seconds_of_its_own() {
+    let mut state = second_turn(RuleSet::Table, None);
+    for _ in 0..20 {
+        let by = state.turn();
+        state.apply(by, Action::Tick(11_000)).unwrap();
+        state.apply(by, roll(2, 1)).unwrap();
+        if let Some(dice) = state.dice() {
+            let after = state.position().legal_plays(dice, RuleSet::Table)[0].after;
+            state.apply(by, Action::Play(after)).unwrap();
+        }
+        assert!(!state.flag_fallen());
+    }
+    let by = state.turn();
+    state.apply(by, Action::Tick(11_000 + 90_000)).unwrap();
+    assert!(!state.flag_fallen());
+    state.apply(by, Action::Tick(1)).unwrap();
+    assert!(state.flag_fallen());
+    state.apply(by.opponent(), Action::ClaimTime).unwrap();
+    assert_eq!(state.result(), Some(GameResult { winner: by.opponent(), ending: Ending::TimeClaimed }));
+    state.apply(by, Action::NextGame).unwrap();
+    assert!(!state.flag_fallen());
+}
+
+#[test]
+fn whole_games_come_to_their_end() {
+    let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
+    for rules in RuleSet::ALL {
+        let mut state = Match::new(rules, rules.terms().matches.then_some(3), MatchOptions::default()).unwrap();
+        let mut games = 0;
+        while state.winner().is_none() && games < 3 {
+            let action = match state.expected() {
+                Expected::OpeningDice => Action::opening(&mut rng),
+                Expected::Roll { .. } => Action::roll(&mut rng),
+                Expected::Play { dice, .. } => {
+                    let plays = state.position().legal_plays(dice, rules);
+                    Action::Play(plays.iter().max_by_key(|legal| legal.after.opponent_off()).unwrap().after)
+                }
+                Expected::NextGame => Action::NextGame,
+                other => panic!("{other}"),
+            };
+            let by = state.turn();
+            if let Event::GameWon { winner, .. } = state.apply(by, action).unwrap() {
+                assert_eq!((winner, state.position().opponent_off()), (by, 15));
+                games += 1;
+            }
+        }
+        assert_eq!(state.winner().is_some(), rules.terms().matches, "{rules}");
+    }
+}
+
+#[test]
+fn what_is_expected_is_said() {
+    let said = |state: &Match, by, action| state.clone().apply(by, action).unwrap_err().to_string();
+    let mut state = money(RuleSet::Backgammon, with_money_options(false, true));
+    assert_eq!(
+        said(&state, Zero, Action::NextGame),
+        "player 0 cannot begin the next game now: expected one die of each player"
+    );
+    state.apply(Zero, Action::Opening([3, 1])).unwrap();
+    assert_eq!(said(&state, Zero, Action::Double), "player 0 cannot double now: expected player 0 to play 31");
+    state = at(&state, SINGLE);
+    assert_eq!(said(&state, One, roll(3, 1)), "player 1 cannot roll 31 now: expected player 0 to roll or to double");
+    let mut resigning = state.clone();
+    resigning.apply(Zero, Action::Resign(2)).unwrap();
+    assert_eq!(
+        said(&resigning, Zero, roll(3, 1)),
+        "player 0 cannot roll 31 now: expected player 1 to accept or to refuse a resignation of 2 points"
+    );
+    state.apply(Zero, Action::Double).unwrap();
+    assert_eq!(
+        said(&state, Zero, Action::Take),
+        "player 0 cannot take a double now: expected player 1 to take, to beaver or to drop a double"
+    );
+    state.apply(One, Action::Drop).unwrap();
+    assert_eq!(said(&state, Zero, Action::Accept), "player 0 cannot accept a resignation now: expected the next game");
+}
+
+#[test]
+fn a_state_that_contradicts_itself_names_its_fault() {
+    let fault = |change: &dyn Fn(&mut Value)| {
+        let mut value = serde_json::to_value(second_turn(RuleSet::Backgammon, Some(5))).unwrap();
+        change(&mut value);
+        serde_json::from_value::<Match>(value).unwrap_err().to_string()
+    };
+    for (key, value, expected) in [
+        ("rules", json!("table"), "table has no match to 5 points"),
+        ("scores", json!([5, 0]), "the score 5-0 does not fit a match to 5 points that goes on"),
+        ("game", json!(0), "the game has the number 0, expected 1 or more"),
+        ("position", json!("x"), "a Position ID has 14 characters, this has 1"),
+        ("on_roll", json!(2), "2 is no player: expected 0 or 1"),
+        ("phase", json!("play"), "there are dice exactly when a play is waited for"),
+        ("dice", json!([3, 1]), "there are dice exactly when a play is waited for"),
+        ("phase", json!("game_over"), "there is a result exactly when the game is over"),
+        (
+            "cube",
+            json!({"value": 2, "owner": "centered"}),
+            "a cube of 2 (Centered, as the player on roll sees it) is not possible here",
+        ),
+        ("resignation", json!({"by": 0, "points": 1}), "player 0 cannot be offering to lose 1"),
+        ("turn_used", json!(1), "1 ms of the turn and 0-0 ms of the reserves cannot be used"),
+        ("options", json!({"automatic_doubles": 1}), "backgammon has no options of money play, nor has a match"),
+        ("options", json!({"highest_cube": 3}), "the cube shows 3, expected a power of two from 1 to 32768"),
+    ] {
+        let said = fault(&|state| state[key] = value.clone());
+        assert!(said.contains(expected), "{key}: {said}");
+    }
+    assert!(fault(&|state| state["crawford"] = json!(true)).contains("is no score of a Crawford game"));
 }

@@ -64,7 +64,7 @@ impl fmt::Display for Action {
             Action::Take => f.write_str("take a double"),
             Action::Drop => f.write_str("drop a double"),
             Action::Beaver => f.write_str("beaver"),
-            Action::Resign(points) => write!(f, "resign {points} points"),
+            Action::Resign(points) => write!(f, "resign for {points}"),
             Action::Accept => f.write_str("accept a resignation"),
             Action::Refuse => f.write_str("refuse a resignation"),
             Action::Tick(milliseconds) => write!(f, "use {milliseconds} ms"),

@@ -55,13 +55,13 @@ pub enum MatchStateError {
         position: Position,
     },
     /// The rules, the options or the score do not allow the cube to show this, or to stand there.
-    #[error("the cube cannot show {} and be {:?} as the player on roll sees it", .0.value(), .0.owner())]
+    #[error("a cube of {} ({:?}, as the player on roll sees it) is not possible here", .0.value(), .0.owner())]
     Cube(CubeState),
     /// The player on roll cannot have doubled.
     #[error("{0} cannot have doubled")]
     Double(MatchPlayer),
     /// Only the player who rolls or plays gives up, for 1 to 3 points, and only where the opponent may refuse.
-    #[error("{by} cannot be offering {points} points")]
+    #[error("{by} cannot be offering to lose {points}")]
     Resignation {
         /// Who gives up.
         by: MatchPlayer,
