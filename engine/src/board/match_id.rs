@@ -10,6 +10,7 @@
 
 use std::{fmt, str::FromStr};
 
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use super::{CubeOwner, HIGHEST_CUBE, base64};
@@ -19,14 +20,21 @@ const LENGTH: usize = 12;
 /// The longest match and the highest score that a Match ID can hold.
 const LIMIT: u32 = (1 << 15) - 1;
 
-/// One of the two players, by the number that he keeps for the whole match. GNU Backgammon draws player 1 below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+/// One of the two players, by the number that he keeps for the whole match; serialised as that number. GNU Backgammon
+/// draws player 1 below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
 pub enum MatchPlayer {
     /// Player 0.
     Zero,
     /// Player 1.
     One,
 }
+
+/// A number that no player has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+#[error("{0} is no player: expected 0 or 1")]
+pub struct UnknownPlayer(pub u8);
 
 /// Whether the game goes on, and how it ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -163,6 +171,31 @@ impl MatchPlayer {
 
     fn from_bit(bit: u32) -> MatchPlayer {
         if bit == 0 { MatchPlayer::Zero } else { MatchPlayer::One }
+    }
+}
+
+impl From<MatchPlayer> for u8 {
+    fn from(player: MatchPlayer) -> u8 {
+        player as u8
+    }
+}
+
+impl TryFrom<u8> for MatchPlayer {
+    type Error = UnknownPlayer;
+
+    fn try_from(number: u8) -> Result<MatchPlayer, UnknownPlayer> {
+        match number {
+            0 => Ok(MatchPlayer::Zero),
+            1 => Ok(MatchPlayer::One),
+            _ => Err(UnknownPlayer(number)),
+        }
+    }
+}
+
+/// Written `player 0`.
+impl fmt::Display for MatchPlayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "player {}", *self as u8)
     }
 }
 

@@ -32,7 +32,7 @@ mod xgid;
 
 pub use cube_owner::{CubeOwner, HIGHEST_CUBE};
 pub use cube_state::{CubeState, CubeValueError};
-pub use match_id::{GameState, MatchId, MatchIdError, MatchPlayer, Resignation};
+pub use match_id::{GameState, MatchId, MatchIdError, MatchPlayer, Resignation, UnknownPlayer};
 pub use position::{BAR, CHECKERS, Position, PositionError};
 pub use position_id::PositionIdError;
 pub use xgid::{Xgid, XgidAction, XgidError, XgidPlayer};

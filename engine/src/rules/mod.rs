@@ -2,6 +2,8 @@
 
 mod dice;
 mod legal;
+mod match_action;
+mod match_record;
 mod match_score;
 mod match_state;
 mod notation;
@@ -12,8 +14,10 @@ mod stakes;
 
 pub use dice::{Dice, DiceError};
 pub use legal::{LegalPlay, LegalPlays};
+pub use match_action::{Action, Event, Expected};
+pub use match_record::MatchStateError;
 pub use match_score::{LONGEST_MATCH, MatchScore, MatchScoreError};
-pub use match_state::{Action, Event, Match, MatchError, Phase};
+pub use match_state::{Ending, GameResult, Match, MatchError, MatchOptions, Phase};
 pub use notation::PlayTextError;
 pub use outcome::Outcome;
 pub use play::{Move, Play};
