@@ -18,7 +18,7 @@ use crate::{
     cube::{CubeDecision, CubeModel, MatchEquityTable, MatchWinningChance, Worth},
     exact::BearoffTables,
     net::{Equity, Evaluator, Model, OutcomesDiffer, Probabilities},
-    rules::{Dice, Outcome, RuleSet, Stakes},
+    rules::{Dice, Outcome, ResignationTerms, RuleSet, Stakes},
     search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, StaticEvaluator, look_at, means, rank_ahead},
 };
 
@@ -337,15 +337,24 @@ impl<'m> Bot<'m> {
     /// while there is hope.
     pub fn resign(&mut self, position: &Position) -> Option<u32> {
         let p = self.evaluator.evaluate(position);
-        let terms = self.rules().terms();
+        let rules = self.rules();
         let surely = |chance: f32| chance > 1.0 - HOPELESS;
-        match p {
+        let loses = match p {
             _ if p.win > HOPELESS => None,
-            _ if p.lose_gammon < HOPELESS => Some(1),
-            _ if surely(p.lose_gammon) && p.lose_triple < HOPELESS => Some(terms.gammon_points),
-            _ if surely(p.lose_triple) => Some(Outcome::WinTriple.points(self.rules()).unsigned_abs()),
+            _ if p.lose_gammon < HOPELESS => Some(Outcome::LoseSingle),
+            _ if surely(p.lose_gammon) && p.lose_triple < HOPELESS => Some(Outcome::LoseGammon),
+            _ if surely(p.lose_triple) => Some(Outcome::LoseTriple),
             _ => None,
-        }
+        };
+        let points = loses?.points(rules).unsigned_abs();
+        // Some rules make who gives up pay for the board as it stands, although it would get better.
+        let costs = match rules.terms().resignation {
+            ResignationTerms::Offered | ResignationTerms::OfferedTripleBinding => points,
+            ResignationTerms::AsOnBoard => Outcome::loss_as_it_stands(position, rules).points(rules).unsigned_abs(),
+            ResignationTerms::Abandoned if position.off() == 0 => rules.terms().gammon_points,
+            ResignationTerms::Abandoned => 1,
+        };
+        (costs <= points).then_some(points)
     }
 
     /// Whether to accept when the player on roll in `position` offers to lose so many points at a cube of 1; position and

@@ -8,7 +8,7 @@ use zar::{
     board::{CHECKERS, CubeOwner, MatchPlayer, Position},
     bot::{Bot, DoubleAnswer, Level, Valuation},
     net::Model,
-    rules::{Action, Dice, Event, Match, MoneyOptions, Phase, RuleSet},
+    rules::{Action, Dice, Event, Match, MatchOptions, Phase, RuleSet},
 };
 
 /// What happened in some games.
@@ -53,7 +53,7 @@ fn check(game: &Match, before: [u32; 2]) {
 fn play(bot: &mut Bot<'_>, number: u64) -> Tally {
     let rules = RuleSet::Backgammon;
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(number);
-    let mut game = Match::new(rules, None, MoneyOptions::default()).unwrap();
+    let mut game = Match::new(rules, None, MatchOptions::default()).unwrap();
     let mut tally = Tally { games: 1, ..Tally::default() };
     let mut before = game.scores();
     loop {
@@ -61,12 +61,7 @@ fn play(bot: &mut Bot<'_>, number: u64) -> Tally {
         before = game.scores();
         let (position, stakes): (Position, _) = (*game.position(), game.stakes().unwrap());
         let action = match game.phase() {
-            Phase::Opening => {
-                // Two dice with an order, from one roll that has none.
-                let dice = Dice::roll(&mut rng);
-                let swap = rand::Rng::next_u32(&mut rng) & 1 == 0;
-                Action::Opening(if swap { [dice.low(), dice.high()] } else { [dice.high(), dice.low()] })
-            }
+            Phase::Opening => Action::opening(&mut rng),
             Phase::Roll => {
                 let doubles = game.may_double() && bot.cube_action(&position, &stakes).unwrap().decision.is_double();
                 if doubles { Action::Double } else { Action::Roll(Dice::roll(&mut rng)) }

@@ -130,14 +130,82 @@ fn move_takes_the_dice_of_the_position() {
 }
 
 #[test]
-fn match_scores_need_cubeless() {
-    let position = "4HPwATDgc/ABMA:cInqAAAAAAAE";
-    for command in ["eval", "move", "cube"] {
-        let line = refusal(&[command, position]);
-        assert!(line.contains("0-0 in a match to 7") && line.contains("expected money play"), "{line}");
+fn match_scores_count() {
+    // 0-0 in a match to 7, and the Crawford game of one.
+    let answer = json_output(&["eval", "4HPwATDgc/ABMA:cInqAAAAAAAE"]);
+    let chance = answer["mwc"].as_f64().unwrap();
+    assert!((0.45..0.6).contains(&chance), "{answer}");
+    let crawford = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:6:2:1:7:10";
+    let line = refusal(&["cube", crawford]);
+    assert!(line.contains("no cube in this game"), "{line}");
+    let cube = json_output(&["cube", "XGID=aa--BBC-A---dE---d-e----B-:0:0:1:00:3:2:0:7:10"]);
+    let [nd, dt, dp] = ["nd", "dt", "dp"].map(|way| cube["mwc"][way].as_f64().unwrap());
+    assert!(nd < dp && dp < dt && cube["action"] == "double-drop", "{cube}");
+    let plays = json_output(&["move", "4HPwATDgc/ABMA:cInqAAAAAAAE", "31"]);
+    assert_eq!(plays["plays"][0]["play"], "8/5 6/5");
+    assert!(output(&["match-info", "--length", "7", "--score", "3,5", "--cube", "2"]).contains("33.13%"));
+    for arguments in [
+        &["match-info", "--length", "7", "--score", "3,7"][..],
+        &["match-info", "--length", "7", "--score", "3"],
+        &["match-info", "--length", "7", "--score", "3,5", "--crawford"],
+        &["match-info", "--length", "7", "--score", "3,5", "--cube", "3"],
+        &["match-info", "--length", "7", "--score", "3,5", "--met", "/nowhere"],
+        &["match-info", "--length", "7", "--score", "3,5", "--rules", "table"],
+    ] {
+        refusal(arguments);
     }
-    output(&["eval", position, "--cubeless"]);
-    output(&["move", position, "--cubeless"]);
+}
+
+/// Looking ahead gives other numbers than the bare networks, and finds the same best play for an easy roll.
+#[test]
+fn levels_look_ahead() {
+    let [bare, deeper] = ["0ply", "1ply"].map(|level| json_output(&["move", "start", "31", "--level", level]));
+    assert_eq!(bare["plays"][0]["after"], deeper["plays"][0]["after"]);
+    assert_ne!(bare["plays"][0]["equity"], deeper["plays"][0]["equity"]);
+    let answer = json_output(&["cube", "XGID=aa--BBC-A---dE---d-e----B-:0:0:1:00:0:0:0:0:10", "--level", "2ply"]);
+    assert_eq!(answer["action"], "double-take", "{answer}");
+}
+
+#[test]
+fn every_rule_set_is_answered() {
+    for rules in ["backgammon", "tavla", "tavla2004", "table", "plain"] {
+        let probs = numbers(&json_output(&["eval", "start", "--rules", rules])["probs"]);
+        assert_eq!(probs[1] > 0.0, rules != "plain", "{rules}: {probs:?}");
+        assert_eq!(probs[2] > 0.0, !["plain", "table"].contains(&rules), "{rules}: {probs:?}");
+        assert_eq!(json_output(&["move", "start", "31", "--rules", rules])["plays"].as_array().unwrap().len(), 16);
+    }
+    let line = refusal(&["cube", "start", "--rules", "table"]);
+    assert!(line.contains("no cube in this game under table"), "{line}");
+}
+
+/// A game in the terminal: hints, a play in parts, saved and gone on with; the end of the input ends it.
+#[test]
+fn a_game_is_played_in_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let saved = folder.path().join("game.json");
+    let play = |arguments: &[&str], input: &str| {
+        let mut command = zar(&[&["play", "--seed", "4"], arguments].concat());
+        let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = piped.spawn().unwrap();
+        // A program that has left reads no more.
+        let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let save = format!("save {}", saved.display());
+    let text = play(&["--length", "5"], &format!("hint\nroll\n24/20\nundo\n24/20(2)\n{save}\n13/9(2)\n"));
+    for expected in
+        ["No double, take", "You roll 4-4", "24/20 is taken back", "There is more to play", "Saved", "The bot rolls"]
+    {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let text = play(&["--load", saved.to_str().unwrap()], "resign 2\n\nq\n");
+    assert!(text.contains("The bot wins 2 points. Score: you 0, bot 2."), "{text}");
+    std::fs::write(&saved, "{}").unwrap();
+    let line = refusal(&["play", "--load", saved.to_str().unwrap()]);
+    assert!(line.contains("not a saved match"), "{line}");
+    refusal(&["play", "--rules", "table", "--length", "3"]);
 }
 
 #[test]
@@ -178,7 +246,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["move", "start", "7-1"], "7", "1 to 6"),
         (&["move", "start", "three"], "\"three\"", "31 or 3-1"),
         (&["move", "start", "31", "42"], "'42'", "Usage"),
-        (&["eval", "start", "--level", "2ply"], "2ply", "expected 0ply"),
+        (&["eval", "start", "--level", "rollout"], "rollout", "expected 0ply"),
         (&["eval", "start", "--level", "deep"], "\"deep\"", "expected 0ply"),
         (&["eval", "start", "--rules", "chess"], "\"chess\"", "expected backgammon"),
         (&["eval", "start", "--threads", "0"], "'0'", "1..=1024"),
@@ -321,8 +389,8 @@ fn decide_answers_every_kind_of_request() {
 fn decide_goes_on_after_errors() {
     let good = json!({"pos": START, "dice": [3, 1]}).to_string();
     let long = format!("{{\"pos\": \"{}\"}}", "x".repeat(1 << 20));
-    let finished = json!({"pos": FINISHED, "dice": [3, 1]}).to_string();
-    let with_match = json!({"pos": START, "dice": [3, 1], "match": {"length": 7, "score": [1, 2]}}).to_string();
+    let finished = json!({"pos": FINISHED}).to_string();
+    let with_match = json!({"pos": START, "dice": [3, 1], "match": {"length": 7, "score": [1, 7]}}).to_string();
     let lines: [(&[u8], &str); 9] = [
         (good.as_bytes(), ""),
         (b"{\"pos\": ", "not a request"),
@@ -330,7 +398,7 @@ fn decide_goes_on_after_errors() {
         (b"{\"pos\": \"4HPwATDgc/ABMA\", \"dice\": [3, 7]}", "1 to 6, not 7"),
         (long.as_bytes(), "longer than 65536 bytes"),
         (finished.as_bytes(), "is over"),
-        (with_match.as_bytes(), "matches are not available yet"),
+        (with_match.as_bytes(), "does not fit a match to 7 points"),
         (b"[[[[[[[[", "not a request"),
         (good.as_bytes(), ""),
     ];

@@ -75,7 +75,7 @@ struct Work {
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
     options.with_bot(|bot| {
         let precision = if args.exact { Precision::Exact } else { Precision::Quantised };
-        let decisions = decisions(&bot, options.seed);
+        let decisions = decisions(&bot, options.seed.unwrap_or(0));
         let all = options.thread_pool()?;
         let mut pools = vec![rayon::ThreadPoolBuilder::new().num_threads(1).build()?];
         if all.current_num_threads() > 1 {

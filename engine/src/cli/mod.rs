@@ -6,12 +6,14 @@
 mod answer;
 mod bearoff;
 mod bench;
+mod board_drawing;
 pub mod conduct;
 mod cube;
 mod decide;
 mod eval;
 mod match_info;
 mod met_file;
+mod play;
 mod play_move;
 mod position_arg;
 
@@ -33,12 +35,13 @@ use crate::{
     cube::{GammonRates, LONGEST_TABLE, MatchEquityTable},
     exact::{BearoffTables, CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
-    rules::{DiceError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
+    rules::{DiceError, MatchError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
     search::MoveFilter,
 };
 
 use conduct::{complain, usage};
 use met_file::{TableFileError, load_table};
+use play::SavedGameError;
 use position_arg::{PositionArg, PositionArgError};
 
 /// The name that complaints begin with.
@@ -64,6 +67,7 @@ enum Command {
     Cube(cube::Args),
     MatchInfo(match_info::Args),
     Decide(decide::Args),
+    Play(play::Args),
     Bearoff(bearoff::Args),
     Bench(bench::Args),
 }
@@ -99,9 +103,9 @@ struct Options {
     /// Threads to work on, 1 to 1024 [default: all cores].
     #[arg(long, global = true, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// Seed of whatever is random.
-    #[arg(long, global = true, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    /// Seed of whatever is random [default: the same for measurements, another for each game that is played].
+    #[arg(long, global = true, value_name = "N")]
+    seed: Option<u64>,
     /// The folder of the bear-off tables [default: $ZAR_CACHE, or else zar in the user's cache folder].
     #[arg(long, global = true, value_name = "DIR")]
     cache: Option<PathBuf>,
@@ -147,6 +151,17 @@ enum CliError {
     /// The bot refuses.
     #[error(transparent)]
     Bot(#[from] BotError),
+    /// A match that the rules do not have.
+    #[error(transparent)]
+    MatchState(#[from] MatchError),
+    /// A saved match that cannot be gone on with.
+    #[error("cannot go on with {path:?}: {error}")]
+    Game {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        error: SavedGameError,
+    },
     /// A score that no match has while it goes on.
     #[error(transparent)]
     Score(#[from] MatchScoreError),
@@ -260,6 +275,7 @@ pub fn main() -> ExitCode {
         Command::Cube(args) => cube::run(args, &options, &mut out),
         Command::MatchInfo(args) => match_info::run(args, &options, &mut out),
         Command::Decide(args) => decide::run(args, &options, &mut out),
+        Command::Play(args) => play::run(args, &options, &mut out),
         Command::Bearoff(args) => bearoff::run(args, &options, &mut out),
         Command::Bench(args) => bench::run(args, &options, &mut out),
     };

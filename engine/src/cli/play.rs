@@ -1,18 +1,22 @@
 //! `zar play`: a game, a match or money play in the terminal.
 
 use std::{
-    io::{self, BufRead, Write},
-    path::PathBuf,
+    fs,
+    hash::{BuildHasher, RandomState},
+    io::{self, BufRead, Read, Write},
+    path::{Path, PathBuf},
+    time::SystemTime,
 };
 
-use rand::Rng;
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+use rayon::ThreadPool;
 use thiserror::Error;
 
 use crate::{
-    board::{CubeOwner, MatchPlayer, Position},
+    board::{MatchPlayer, Position},
     bot::{Bot, DoubleAnswer, Valuation},
-    rules::{Action, Dice, Event, FirstRoll, Match, MatchError, MoneyOptions, Move, Phase, PlayTextError},
+    durable,
+    rules::{Action, Dice, Event, FirstRoll, Match, MatchOptions, MoneyOptions, Move, Phase, PlayTextError},
 };
 
 use super::{
@@ -66,6 +70,8 @@ enum Command {
     Save(PathBuf),
     Load(PathBuf),
     Quit,
+    /// A command that does not say what it should.
+    Unclear(&'static str),
     /// Anything else: a play, where one is expected.
     Text(String),
 }
@@ -99,6 +105,7 @@ fn command(line: &str) -> Command {
         ("resign", "" | "1" | "single") => Command::Resign(1),
         ("resign", "2" | "gammon" | "mars") => Command::Resign(2),
         ("resign", "3" | "backgammon") => Command::Resign(3),
+        ("resign", _) => Command::Unclear("resign takes 1, 2 or 3"),
         ("accept" | "a", "") => Command::Accept,
         ("refuse" | "reject", "") => Command::Refuse,
         ("hint" | "h", "") => Command::Hint,
@@ -107,6 +114,7 @@ fn command(line: &str) -> Command {
         ("help" | "?", "") => Command::Help,
         ("save", name) if !name.is_empty() => Command::Save(file()),
         ("load", name) if !name.is_empty() => Command::Load(file()),
+        ("save" | "load", "") => Command::Unclear("save and load take the name of a file"),
         ("quit" | "q" | "exit", "") => Command::Quit,
         _ => Command::Text(line.to_owned()),
     }
@@ -127,11 +135,11 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     let money = MoneyOptions { jacoby: options.jacoby, beavers: options.beavers };
     let game = match &args.load {
         Some(path) => load(path).map_err(|error| CliError::Game { path: path.clone(), error })?,
-        None => Match::new(options.rules, args.length, money)?,
+        None => Match::new(options.rules, args.length, MatchOptions { money, ..MatchOptions::default() })?,
     };
     let mut asked = options.clone();
     asked.rules = game.rules();
-    let seed = options.seed.unwrap_or_else(rand::random);
+    let seed = options.seed.unwrap_or_else(fresh_seed);
     let pool = options.thread_pool()?;
     asked.with_bot(|bot| {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -174,10 +182,6 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
         }
     }
 
-    fn die(&mut self) -> u8 {
-        Dice::roll(&mut self.rng).high().min(6)
-    }
-
     /// Does what cannot be refused.
     fn act(&mut self, by: MatchPlayer, action: Action) -> Result<Event, Stop> {
         let event = self.game.apply(by, action).map_err(|error| Stop::Io(io::Error::other(error.to_string())))?;
@@ -191,7 +195,7 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
     }
 
     fn opening(&mut self) -> Result<(), Stop> {
-        let dice = self.game.opening_roll(&mut self.rng);
+        let dice = Dice::roll_each(&mut self.rng);
         self.act(BOT, Action::Opening(dice))?;
         let [bot, you] = dice;
         let begins = match you.cmp(&bot) {
@@ -310,17 +314,45 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
                     continue;
                 }
                 (Command::Load(path), _) => return self.load(&path),
+                (Command::Unclear(what), _) => {
+                    writeln!(self.out, "No: {what}.")?;
+                    continue;
+                }
                 (Command::Text(text), Phase::Play(dice)) if resigned.is_none() => match self.entered(text, dice)? {
                     Some(after) => Action::Play(after),
                     None => continue,
                 },
                 (Command::Roll, Phase::Roll) if resigned.is_none() => Action::Roll(Dice::roll(&mut self.rng)),
                 (Command::Double, _) => Action::Double,
-                (Command::Take, _) => if resigned.is_some() { Action::Accept } else { Action::Take },
-                (Command::Drop, _) => if resigned.is_some() { Action::Refuse } else { Action::Drop },
+                (Command::Take, _) => {
+                    if resigned.is_some() {
+                        Action::Accept
+                    } else {
+                        Action::Take
+                    }
+                }
+                (Command::Drop, _) => {
+                    if resigned.is_some() {
+                        Action::Refuse
+                    } else {
+                        Action::Drop
+                    }
+                }
                 (Command::Beaver, _) => Action::Beaver,
-                (Command::Accept, _) => if resigned.is_some() { Action::Accept } else { Action::Take },
-                (Command::Refuse, _) => if resigned.is_some() { Action::Refuse } else { Action::Drop },
+                (Command::Accept, _) => {
+                    if resigned.is_some() {
+                        Action::Accept
+                    } else {
+                        Action::Take
+                    }
+                }
+                (Command::Refuse, _) => {
+                    if resigned.is_some() {
+                        Action::Refuse
+                    } else {
+                        Action::Drop
+                    }
+                }
                 (Command::Resign(points), _) => Action::Resign(points),
                 _ => {
                     writeln!(self.out, "That is not possible now; \"help\" says what is.")?;
@@ -418,7 +450,9 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
         match self.game.phase() {
             Phase::Roll => {
                 let doubles = self.game.may_double()
-                    && pool.install(|| bot.cube_action(&position, &stakes)).is_ok_and(|advice| advice.decision.is_double());
+                    && pool
+                        .install(|| bot.cube_action(&position, &stakes))
+                        .is_ok_and(|advice| advice.decision.is_double());
                 if doubles && self.game.clone().apply(BOT, Action::Double).is_ok() {
                     writeln!(self.out, "The bot doubles to {}.", 2 * stakes.cube.value())?;
                     self.act(BOT, Action::Double)?;
@@ -488,6 +522,11 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
         }
         Ok(())
     }
+}
+
+/// A seed that no other game has had.
+fn fresh_seed() -> u64 {
+    RandomState::new().hash_one(SystemTime::now())
 }
 
 /// Far longer than any play.

@@ -37,6 +37,11 @@ impl Outcome {
         }
     }
 
+    /// How the player on roll would lose if the game ended with the board as it is.
+    pub fn loss_as_it_stands(position: &Position, rules: RuleSet) -> Outcome {
+        lost(position, rules)
+    }
+
     /// Points that the outcome pays at a cube of 1, negative when lost.
     pub fn points(self, rules: RuleSet) -> i32 {
         let (gammon, triple) = (rules.terms().gammon_points as i32, TRIPLE_POINTS as i32);
