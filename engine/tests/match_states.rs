@@ -231,6 +231,15 @@ fn holds_together(state: &Match) -> Result<(), TestCaseError> {
         Phase::MatchOver => prop_assert!(state.length().is_some() || ending == Some(Ending::TimeOut)),
         Phase::Roll | Phase::GameOver => {}
     }
+    if let Some(GameResult { winner, ending }) = state.result() {
+        match ending {
+            Ending::BorneOff | Ending::TimeClaimed => prop_assert_ne!(winner, state.on_roll()),
+            Ending::Resigned(points) => prop_assert!(winner != state.on_roll() && (1..=3).contains(&points)),
+            Ending::Dropped => prop_assert_eq!(winner, state.on_roll()),
+            Ending::TimeOut => prop_assert_eq!(rules, RuleSet::Tavla),
+        }
+        prop_assert!(ending == Ending::TimeOut || state.scores()[winner as usize] > 0);
+    }
     let reached = state.length().is_some_and(|length| state.scores().iter().any(|&score| score >= length));
     prop_assert_eq!(reached || ending == Some(Ending::TimeOut), state.phase() == Phase::MatchOver);
     if let Some((by, points)) = state.resignation() {
@@ -881,4 +890,32 @@ fn a_state_that_contradicts_itself_names_its_fault() {
         assert!(said.contains(expected), "{key}: {said}");
     }
     assert!(fault(&|state| state["crawford"] = json!(true)).contains("is no score of a Crawford game"));
+}
+
+#[test]
+fn a_result_that_cannot_be_names_its_fault() {
+    let mut over = second_turn(RuleSet::Tavla, Some(5));
+    over.apply(One, Action::Double).unwrap();
+    over.apply(Zero, Action::Drop).unwrap();
+    let fault = |key: &str, changed: Value| {
+        let mut value = serde_json::to_value(&over).unwrap();
+        value[key] = changed;
+        serde_json::from_value::<Match>(value).unwrap_err().to_string()
+    };
+    for (result, expected) in [
+        (json!({"winner": 0, "ending": "dropped"}), "player 0 cannot have won by Dropped"),
+        (json!({"winner": 0, "ending": {"resigned": 4}}), "player 0 cannot have won by Resigned(4)"),
+        (json!({"winner": 1, "ending": {"resigned": 1}}), "player 1 cannot have won by Resigned(1)"),
+        (json!({"winner": 1, "ending": "time_claimed"}), "player 1 cannot have won by TimeClaimed"),
+        (json!({"winner": 1, "ending": "time_out"}), "player 1 cannot have won by TimeOut"),
+        (json!({"winner": 0, "ending": "borne_off"}), "does not fit what is waited for or how the game ended"),
+        (json!({"winner": 0, "ending": {"resigned": 1}}), "the score 0-1 does not fit"),
+        (json!(null), "there is a result exactly when the game is over"),
+    ] {
+        let said = fault("result", result.clone());
+        assert!(said.contains(expected), "{result}: {said}");
+    }
+    assert!(fault("scores", json!([0, 5])).contains("the score 0-5 does not fit"));
+    assert!(fault("phase", json!("match_over")).contains("the score 0-1 does not fit"));
+    assert!(fault("cube", json!({"value": 2, "owner": "opponent"})).contains("player 1 cannot have doubled"));
 }
