@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 use serde_json::{Value, json};
-use zar::board::{MatchId, MatchPlayer, Position};
+use zar::board::{CubeOwner, MatchId, MatchPlayer, Position};
 use zar::rules::{
     Action, Dice, Ending, Event, Expected, GameResult, Match, MatchError, MatchOptions, MatchStateError, MoneyOptions,
     Phase, RuleSet,
@@ -211,6 +211,65 @@ fn leaves(value: &mut Value) -> Vec<&mut Value> {
     }
 }
 
+/// Where one value or two are replaced, and by what.
+fn change() -> impl Strategy<Value = (Vec<prop::sample::Index>, [u8; 2], u32)> {
+    let places = prop::collection::vec(any::<prop::sample::Index>(), 1..3);
+    (places, [0..13u8, 0..13u8], prop_oneof![0..8u32, any::<u32>()])
+}
+
+/// What every reader of a state relies on, said again apart from [`Match::check`].
+fn holds_together(state: &Match) -> Result<(), TestCaseError> {
+    let (rules, cube) = (state.rules(), state.cube());
+    let ending = state.result().map(|result| result.ending);
+    prop_assert_eq!(state.check(), Ok(()));
+    prop_assert_eq!(ending.is_some(), matches!(state.phase(), Phase::GameOver | Phase::MatchOver));
+    prop_assert_eq!(state.position().is_over(), ending == Some(Ending::BorneOff), "{:?}", state);
+    match state.phase() {
+        Phase::Opening => prop_assert_eq!(state.position(), &Position::START),
+        Phase::Play(dice) => prop_assert!(!state.position().legal_plays(dice, rules)[0].play.is_empty()),
+        Phase::Doubled => prop_assert!(state.stakes().unwrap().may_double(rules)),
+        Phase::MatchOver => prop_assert!(state.length().is_some() || ending == Some(Ending::TimeOut)),
+        Phase::Roll | Phase::GameOver => {}
+    }
+    if let Some(GameResult { winner, ending }) = state.result() {
+        match ending {
+            Ending::BorneOff | Ending::TimeClaimed => prop_assert_ne!(winner, state.on_roll()),
+            Ending::Resigned(points) => prop_assert!(winner != state.on_roll() && (1..=3).contains(&points)),
+            Ending::Dropped => prop_assert_eq!(winner, state.on_roll()),
+            Ending::TimeOut => prop_assert_eq!(rules, RuleSet::Tavla),
+        }
+        prop_assert!(ending == Ending::TimeOut || state.scores()[winner as usize] > 0);
+    }
+    let reached = state.length().is_some_and(|length| state.scores().iter().any(|&score| score >= length));
+    prop_assert_eq!(reached || ending == Some(Ending::TimeOut), state.phase() == Phase::MatchOver);
+    if let Some((by, points)) = state.resignation() {
+        prop_assert!(by == state.on_roll() && matches!(state.phase(), Phase::Roll | Phase::Play(_)));
+        prop_assert!((1..=3).contains(&points) && matches!(rules, RuleSet::Backgammon | RuleSet::Tavla));
+    }
+    let highest = match rules {
+        RuleSet::Backgammon => 1 << 15,
+        RuleSet::Tavla => 64,
+        RuleSet::Tavla2004 if state.length().is_some() => 64,
+        RuleSet::Tavla2004 | RuleSet::Table | RuleSet::Plain => 1,
+    };
+    prop_assert!(cube.value() <= highest.min(state.options().highest_cube.unwrap_or(highest)));
+    if cube.owner() == CubeOwner::Centered {
+        prop_assert!(cube.value() <= 1 << state.options().automatic_doubles.min(15));
+    } else {
+        prop_assert!(cube.value() > 1 && !state.crawford());
+    }
+    let needs_one = |score: &u32| state.length().is_some_and(|length| score + 1 == length);
+    if state.result().is_none() && rules != RuleSet::Backgammon && state.scores().iter().any(needs_one) {
+        prop_assert_eq!(cube.value(), 1);
+    }
+    prop_assert!(!state.crawford() || rules == RuleSet::Backgammon && state.length().is_some());
+    prop_assert!(rules == RuleSet::Table || !state.flag_fallen());
+    prop_assert_eq!(state.stakes().is_some(), state.result().is_none());
+    prop_assert_eq!(state.winner().is_some(), state.phase() == Phase::MatchOver);
+    prop_assert!(state.expected().player().is_none_or(|player| player == state.turn()));
+    Ok(())
+}
+
 fn other_leaf(kind: u8, number: u32) -> Value {
     let endings = ["borne_off", "dropped", "time_claimed", "time_out"];
     match kind {
@@ -253,10 +312,7 @@ proptest! {
                     prop_assert_eq!(&state, &before);
                 }
             }
-            prop_assert_eq!(state.check(), Ok(()), "{:?} after {:?}", state, action);
-            prop_assert_eq!(state.stakes().is_some(), state.result().is_none());
-            prop_assert_eq!(state.winner().is_some(), state.phase() == Phase::MatchOver);
-            prop_assert!(state.expected().player().is_none_or(|player| player == state.turn()));
+            holds_together(&state)?;
         }
     }
 
@@ -307,7 +363,7 @@ proptest! {
     fn damaged_states_are_refused_or_hold_together(
         mut state in matches(),
         steps in steps(),
-        changes in prop::collection::vec((any::<prop::sample::Index>(), 0..13u8, prop_oneof![0..8u32, any::<u32>()]), 1..4),
+        changes in prop::collection::vec(change(), 40),
         character in (any::<prop::sample::Index>(), any::<char>()),
         later in prop::collection::vec(any::<[u8; 4]>(), 20),
     ) {
@@ -315,16 +371,19 @@ proptest! {
             let (by, action) = action(&state, step);
             let _ = state.apply(by, action);
         }
-        let mut value = serde_json::to_value(&state).unwrap();
-        for (place, kind, number) in changes {
-            **place.get_mut(&mut leaves(&mut value)) = other_leaf(kind, number);
-            if let Ok(mut state) = serde_json::from_value::<Match>(value.clone()) {
-                prop_assert_eq!(state.check(), Ok(()));
+        let value = serde_json::to_value(&state).unwrap();
+        for (places, kinds, number) in changes {
+            let mut value = value.clone();
+            for (place, kind) in places.into_iter().zip(kinds) {
+                **place.get_mut(&mut leaves(&mut value)) = other_leaf(kind, number);
+            }
+            if let Ok(mut state) = serde_json::from_value::<Match>(value) {
+                holds_together(&state)?;
                 prop_assert_eq!(read(&serde_json::to_string(&state).unwrap()).ok(), Some(state.clone()));
                 for &step in &later {
                     let (by, action) = action(&state, step);
                     let _ = state.apply(by, action);
-                    prop_assert_eq!(state.check(), Ok(()), "{:?}", &state);
+                    holds_together(&state)?;
                 }
             }
         }
@@ -831,4 +890,33 @@ fn a_state_that_contradicts_itself_names_its_fault() {
         assert!(said.contains(expected), "{key}: {said}");
     }
     assert!(fault(&|state| state["crawford"] = json!(true)).contains("is no score of a Crawford game"));
+}
+
+#[test]
+fn a_result_that_cannot_be_names_its_fault() {
+    let mut over = second_turn(RuleSet::Tavla, Some(5));
+    over.apply(One, Action::Double).unwrap();
+    over.apply(Zero, Action::Drop).unwrap();
+    let fault = |key: &str, changed: Value| {
+        let mut value = serde_json::to_value(&over).unwrap();
+        value[key] = changed;
+        serde_json::from_value::<Match>(value).unwrap_err().to_string()
+    };
+    for (result, expected) in [
+        (json!({"winner": 0, "ending": "dropped"}), "player 0 cannot have won by Dropped"),
+        (json!({"winner": 0, "ending": {"resigned": 4}}), "player 0 cannot have won by Resigned(4)"),
+        (json!({"winner": 1, "ending": {"resigned": 1}}), "player 1 cannot have won by Resigned(1)"),
+        (json!({"winner": 1, "ending": "time_claimed"}), "player 1 cannot have won by TimeClaimed"),
+        (json!({"winner": 1, "ending": "time_out"}), "player 1 cannot have won by TimeOut"),
+        (json!({"winner": 0, "ending": "borne_off"}), "does not fit what is waited for or how the game ended"),
+        (json!({"winner": 0, "ending": {"resigned": 1}}), "the score 0-1 does not fit"),
+        (json!(null), "there is a result exactly when the game is over"),
+    ] {
+        let said = fault("result", result.clone());
+        assert!(said.contains(expected), "{result}: {said}");
+    }
+    assert!(fault("scores", json!([0, 5])).contains("the score 0-5 does not fit"));
+    assert!(fault("phase", json!("match_over")).contains("the score 0-1 does not fit"));
+    // A double of a cube at 2 costs him who drops it more than the score says.
+    assert!(fault("cube", json!({"value": 2, "owner": "player"})).contains("the score 0-1 does not fit"));
 }

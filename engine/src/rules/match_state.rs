@@ -11,6 +11,8 @@
 //! let after = game.position().legal_plays(dice, RuleSet::Backgammon)[0].after;
 //! game.apply(MatchPlayer::Zero, Action::Play(after))?;
 //! assert_eq!((game.on_roll(), game.phase()), (MatchPlayer::One, Phase::Roll));
+//! // Plays are read as text with `Position::parse_play`; a whole match is written with serde and checked when it is read.
+//! assert_eq!(game.expected().to_string(), "player 1 to roll or to double");
 //! # Ok::<(), zar::rules::MatchError>(())
 //! ```
 
