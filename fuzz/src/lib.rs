@@ -43,7 +43,7 @@ pub const TARGETS: [Target; 7] = [
     Target { name: "match_id", run: match_id, samples: codes::match_id_samples, words: codes::BASE_64, longest: 40 },
     Target { name: "xgid", run: xgid, samples: codes::xgid_samples, words: codes::XGID_WORDS, longest: 120 },
     Target { name: "play_text", run: play_text, samples: plays::samples, words: plays::WORDS, longest: 80 },
-    Target { name: "match_state", run: match_state, samples: matches::samples, words: &["\0"], longest: 512 },
+    Target { name: "match_state", run: match_state, samples: matches::samples, words: &["\0"], longest: 256 },
     Target { name: "weights", run: weights, samples: weights::samples, words: weights::WORDS, longest: 6000 },
     Target { name: "met", run: met, samples: tables::samples, words: tables::WORDS, longest: 600 },
 ];

@@ -17,8 +17,8 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
     let mut samples = Vec::new();
     for rules in 0..RuleSet::ALL.len() as u8 {
         for length in [0, 1, 3, 5] {
-            // Whole games of one length, and the beginnings of others, which take less time.
-            for actions in [3, 8, 16, if length == 3 { 250 } else { 24 }] {
+            // A whole game or two, and beginnings of others, which take less time.
+            for actions in [3, 8, 16, if length == 3 { 125 } else { 24 }] {
                 // Rolls of all kinds, and plays with the rearmost checkers.
                 let course = (0..actions).flat_map(|i: u32| [60, if i % 2 == 0 { 0 } else { (i * 11 % 251) as u8 }]);
                 samples.push([rules, length, length].into_iter().chain(course).collect());
