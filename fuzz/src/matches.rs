@@ -20,7 +20,8 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
             // A whole game or two, and beginnings of others, which take less time.
             for actions in [3, 8, 16, if length == 3 { 125 } else { 24 }] {
                 // Rolls of all kinds, and plays with the rearmost checkers.
-                let course = (0..actions).flat_map(|i: u32| [60, if i % 2 == 0 { 0 } else { (i * 11 % 251) as u8 }]);
+                let course =
+                    (0..actions).flat_map(|i: u32| [60, if i.is_multiple_of(2) { 0 } else { (i * 11 % 251) as u8 }]);
                 samples.push([rules, length, length].into_iter().chain(course).collect());
             }
         }
@@ -87,7 +88,7 @@ pub fn match_state(data: &[u8]) -> bool {
 /// What the player who has to decide may do; `None` when the match is over.
 fn allowed(state: &Match, rules: RuleSet, hint: u8, detail: u8) -> Option<Action> {
     if state.match_id().resignation != Resignation::None {
-        return Some(if detail % 2 == 0 { Action::Accept } else { Action::Refuse });
+        return Some(if detail.is_multiple_of(2) { Action::Accept } else { Action::Refuse });
     }
     Some(match state.phase() {
         Phase::Opening => Action::Opening([detail % 6 + 1, detail / 6 % 6 + 1]),
@@ -95,7 +96,7 @@ fn allowed(state: &Match, rules: RuleSet, hint: u8, detail: u8) -> Option<Action
         Phase::Roll if hint < 40 && state.may_double() && *state.position() != Position::START => Action::Double,
         Phase::Roll => Action::Roll(Dice::ALL[usize::from(detail) % Dice::ALL.len()]),
         Phase::Play(dice) => play(state, rules, dice, detail),
-        Phase::Doubled if detail % 4 == 0 => Action::Drop,
+        Phase::Doubled if detail.is_multiple_of(4) => Action::Drop,
         Phase::Doubled => Action::Take,
         Phase::GameOver => Action::NextGame,
         Phase::MatchOver => return None,

@@ -41,7 +41,7 @@ pub(crate) fn samples() -> Vec<Vec<u8>> {
 pub fn play_text(data: &[u8]) -> bool {
     let mut bytes = Bytes(data);
     let (rules, dice, way) = (bytes.rules(), bytes.dice(), bytes.next());
-    let position = if bytes.next() % 4 == 0 { Position::START } else { bytes.position() };
+    let position = if bytes.next().is_multiple_of(4) { Position::START } else { bytes.position() };
     let text = match way % 4 {
         0 => String::from_utf8_lossy(bytes.rest()),
         1 => bytes.rest().iter().fold(String::new(), |text, &byte| text + &token(byte)).into(),
@@ -85,7 +85,7 @@ fn token(byte: u8) -> Cow<'static, str> {
 
 /// Some changes: without the marks of hits, the words in another order, a word less, a word more.
 fn changed(text: String, mut bytes: Bytes<'_>) -> String {
-    let text = if bytes.next() % 2 == 0 { text.replace('*', "") } else { text };
+    let text = if bytes.next().is_multiple_of(2) { text.replace('*', "") } else { text };
     let mut words: Vec<String> = text.split(' ').map(str::to_owned).collect();
     let (first, second) = (usize::from(bytes.next()) % words.len(), usize::from(bytes.next()) % words.len());
     words.swap(first, second);

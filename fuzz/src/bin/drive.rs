@@ -40,7 +40,7 @@ impl Inputs {
 
     /// A number below `bound`, or 0 when there is none.
     fn below(&mut self, bound: usize) -> usize {
-        (u64::from(self.rng.next_u32()) * bound as u64 >> 32) as usize
+        ((u64::from(self.rng.next_u32()) * bound as u64) >> 32) as usize
     }
 
     fn sample(&mut self) -> usize {
@@ -153,7 +153,7 @@ fn drive(target: Target, executions: u64, seed: u64) -> ExitCode {
                 return ExitCode::FAILURE;
             }
         }
-        if execution % REPORT_EVERY == 0 || execution == executions {
+        if execution.is_multiple_of(REPORT_EVERY) || execution == executions {
             println!(
                 "{}: {execution} executions, {accepted} accepted, {:.1} s",
                 target.name,
