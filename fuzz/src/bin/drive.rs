@@ -101,6 +101,9 @@ impl Inputs {
     }
 
     fn accepted(&mut self, input: Vec<u8>) {
+        if input.len() > self.target.kept {
+            return;
+        }
         if self.pool.len() < POOL {
             self.pool.push(input);
         } else {
