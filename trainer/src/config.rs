@@ -5,7 +5,7 @@ use std::{fs, io, path::Path};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 use zar::{
-    net::{Activation, FeatureSet, FirstLayer, OUTPUTS, PositionClass, ShapeError},
+    net::{Activation, FeatureSet, FirstLayer, OUTPUTS, PositionClass, Precision, ShapeError},
     rules::RuleSet,
 };
 
@@ -29,6 +29,9 @@ pub struct Config {
     pub random_plays: u32,
     /// How many rounds the averaged weights, which are what a run yields, look back.
     pub averaged_rounds: f64,
+    /// The arithmetic of self-play: `exact`, or `quantised`, which is faster and gives other games.
+    #[serde(default = "exact", skip_serializing_if = "is_exact")]
+    pub precision: Precision,
     /// The network for contact positions.
     pub contact: NetworkShape,
     /// The network for races.
@@ -86,6 +89,15 @@ pub struct Phase {
     /// How often each round is learnt from, each time in another order.
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub passes: u32,
+}
+
+fn exact() -> Precision {
+    Precision::Exact
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_exact(precision: &Precision) -> bool {
+    *precision == Precision::Exact
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]

@@ -334,6 +334,7 @@ impl Run {
             seed: self.config.seed,
             lambda: settings.lambda as f32,
             expectation: settings.expectation,
+            precision: self.config.precision,
             random_openings: self.config.random_openings,
             random_plays: self.config.random_plays,
         };

@@ -4,7 +4,7 @@ use rand::Rng;
 use rayon::prelude::*;
 use zar::{
     board::Position,
-    net::{Evaluator, Model, OUTPUTS, Probabilities},
+    net::{Evaluator, Model, OUTPUTS, Precision, Probabilities},
     rules::{Dice, LegalPlays, Outcome},
     search::best_play,
 };
@@ -30,6 +30,8 @@ pub struct SelfPlay {
     /// Share of the positions whose target is the expectation over all 21 rolls of the best play; when it is not 0 only
     /// these become samples.
     pub expectation: f64,
+    /// The arithmetic of the networks.
+    pub precision: Precision,
     /// Share of the games that begin with random plays.
     pub random_openings: f64,
     /// The most random plays at the start of such a game.
@@ -46,7 +48,7 @@ impl SelfPlay {
         let games: Vec<Vec<Sample>> = (first..first + count)
             .into_par_iter()
             .map_init(
-                || (Evaluator::new(model), Buffers::default()),
+                || (Evaluator::in_precision(model, self.precision), Buffers::default()),
                 |(evaluator, buffers), number| self.play_game(evaluator, buffers, number),
             )
             .collect();
@@ -165,7 +167,14 @@ mod tests {
     }
 
     fn targets(lambda: f32) -> Vec<[f32; 5]> {
-        let play = SelfPlay { seed: 0, lambda, expectation: 0.0, random_openings: 0.0, random_plays: 1 };
+        let play = SelfPlay {
+            seed: 0,
+            lambda,
+            expectation: 0.0,
+            precision: Precision::Exact,
+            random_openings: 0.0,
+            random_plays: 1,
+        };
         play.targets(&values(), LOST).into_iter().map(|sample| sample.target.to_array()).collect()
     }
 

@@ -184,7 +184,7 @@ fn refinements_begin_with_the_weights_and_repeat() {
     let text = SMALL.replace("hidden = [16, 16]", "hidden = [24, 16, 16]").replace("hidden = []", "hidden = [64]");
     let phases = text.find("[[phase]]").unwrap();
     let exact = "[[phase]]\ngames = 80\nlambda = [0.0, 0.0]\nrate = [1e-3, 1e-4]\nexpectation = 0.2\npasses = 2\n";
-    let config = Config::from_toml(&format!("{}{exact}", &text[..phases])).unwrap();
+    let config = Config::from_toml(&format!("precision = \"quantised\"\n{}{exact}", &text[..phases])).unwrap();
     let refined = |name: &str, threads: usize, rounds: Option<usize>| {
         let path = folder.path().join(name);
         let mut run = Run::refine(&path, config.clone(), &model, DeviceChoice::Cpu).unwrap();
@@ -199,7 +199,14 @@ fn refinements_begin_with_the_weights_and_repeat() {
     };
     let (grown, provenance, bytes) = refined("straight", 1, None);
     let (mut before, mut after) = (Evaluator::new(&model), Evaluator::new(&grown));
-    let play = SelfPlay { seed: 2, lambda: 1.0, expectation: 0.0, random_openings: 0.5, random_plays: 14 };
+    let play = SelfPlay {
+        seed: 2,
+        lambda: 1.0,
+        expectation: 0.0,
+        precision: Precision::Exact,
+        random_openings: 0.5,
+        random_plays: 14,
+    };
     for Sample { position, .. } in play.play(&model, 0, 10) {
         let pairs = before.evaluate(&position).to_array().into_iter().zip(after.evaluate(&position).to_array());
         assert!(pairs.into_iter().all(|(before, after)| (before - after).abs() < 1e-3), "{position}");
@@ -224,7 +231,14 @@ fn every_rule_set_is_learnt() {
         work(&mut run, 2, None);
         let model = run.model().unwrap();
         assert_eq!(model.rules(), rules);
-        let play = SelfPlay { seed: 3, lambda: 1.0, expectation: 0.0, random_openings: 0.5, random_plays: 14 };
+        let play = SelfPlay {
+            seed: 3,
+            lambda: 1.0,
+            expectation: 0.0,
+            precision: Precision::Exact,
+            random_openings: 0.5,
+            random_plays: 14,
+        };
         let samples = play.play(&model, 0, 60);
         let seen = |place: usize| samples.iter().any(|sample| sample.target.to_array()[place] == 1.0);
         let expected = match rules {
@@ -243,7 +257,14 @@ fn burn_and_engine_agree() {
     let mut run = create(folder.path());
     work(&mut run, 2, None);
     let model = run.model().unwrap();
-    let play = SelfPlay { seed: 1, lambda: 1.0, expectation: 0.0, random_openings: 0.5, random_plays: 14 };
+    let play = SelfPlay {
+        seed: 1,
+        lambda: 1.0,
+        expectation: 0.0,
+        precision: Precision::Exact,
+        random_openings: 0.5,
+        random_plays: 14,
+    };
     let positions: Vec<Position> = play.play(&model, 0, 20).into_iter().map(|sample| sample.position).collect();
     let mut evaluator = Evaluator::in_precision(&model, Precision::Exact);
     let mut compared = [0; PositionClass::ALL.len()];

@@ -1,6 +1,7 @@
 //! Evaluation of positions by a model.
 
 use pulp::Arch;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::{
@@ -14,7 +15,8 @@ use super::{
 };
 
 /// The numbers in which networks are computed.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Precision {
     /// Single precision, as the weights were learnt.
     Exact,
