@@ -1,20 +1,6 @@
 //! The course of a match or of money play: who may do what, and what follows.
 //!
 //! Dice and time come in from the caller, so that the same actions always give the same match.
-//!
-//! ```
-//! use zar::{board::MatchPlayer, rules::{Action, Match, Phase, RuleSet}};
-//!
-//! let mut game = Match::new(RuleSet::Backgammon, Some(5), Default::default())?;
-//! game.apply(MatchPlayer::Zero, Action::Opening([3, 1]))?;
-//! let dice = game.dice().expect("the opening dice are the first roll");
-//! let after = game.position().legal_plays(dice, RuleSet::Backgammon)[0].after;
-//! game.apply(MatchPlayer::Zero, Action::Play(after))?;
-//! assert_eq!((game.on_roll(), game.phase()), (MatchPlayer::One, Phase::Roll));
-//! // Plays are read as text with `Position::parse_play`; a whole match is written with serde and checked when it is read.
-//! assert_eq!(game.expected().to_string(), "player 1 to roll or to double");
-//! # Ok::<(), zar::rules::MatchError>(())
-//! ```
 
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
@@ -120,7 +106,20 @@ pub enum MatchError {
 
 /// A match, or money play, with all that decides how it can go on.
 ///
-/// It serialises as a record of all this, and what is read is checked ([`Match::check`]).
+/// It serialises as a record of all this, and what is read is checked ([`Match::check`]). Dice and time come in with the
+/// actions ([`Action::roll`] and [`Action::opening`] roll fair ones), so that the same actions always give the same match.
+///
+/// ```
+/// use zar::{board::MatchPlayer, rules::{Action, Match, MatchOptions, RuleSet}};
+///
+/// let mut game = Match::new(RuleSet::Backgammon, Some(5), MatchOptions::default())?;
+/// game.apply(MatchPlayer::Zero, Action::Opening([3, 1]))?;
+/// let dice = game.dice().expect("the opening dice are the first roll");
+/// let play = game.position().parse_play("8/5 6/5", dice, game.rules())?;
+/// game.apply(MatchPlayer::Zero, Action::Play(play.after))?;
+/// assert_eq!(game.expected().to_string(), "player 1 to roll or to double");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "MatchRecord", into = "MatchRecord")]
 pub struct Match {
