@@ -56,7 +56,7 @@ fn play(bot: &mut Bot<'_>, number: u64) -> Tally {
     let mut game = Match::new(rules, None, MatchOptions::default()).unwrap();
     let mut tally = Tally { games: 1, ..Tally::default() };
     let mut before = game.scores();
-    loop {
+    while game.result().is_none() {
         check(&game, before);
         before = game.scores();
         let (position, stakes): (Position, _) = (*game.position(), game.stakes().unwrap());
@@ -71,7 +71,7 @@ fn play(bot: &mut Bot<'_>, number: u64) -> Tally {
                 DoubleAnswer::Drop => Action::Drop,
                 _ => Action::Take,
             },
-            Phase::GameOver | Phase::MatchOver => return tally,
+            Phase::GameOver | Phase::MatchOver => unreachable!("the game has a result"),
         };
         tally.doubles += u64::from(action == Action::Double);
         tally.drops += u64::from(action == Action::Drop);
@@ -84,6 +84,7 @@ fn play(bot: &mut Bot<'_>, number: u64) -> Tally {
             assert!(matches!(winner, MatchPlayer::Zero | MatchPlayer::One));
         }
     }
+    tally
 }
 
 #[test]

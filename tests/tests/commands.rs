@@ -202,7 +202,7 @@ fn a_game_is_played_in_the_terminal() {
     }
     let text = play(&["--load", saved.to_str().unwrap()], "resign 2\n\nq\n");
     assert!(text.contains("The bot wins 2 points. Score: you 0, bot 2."), "{text}");
-    std::fs::write(&saved, "{}").unwrap();
+    fs::write(&saved, "{}").unwrap();
     let line = refusal(&["play", "--load", saved.to_str().unwrap()]);
     assert!(line.contains("not a saved match"), "{line}");
     refusal(&["play", "--rules", "table", "--length", "3"]);
