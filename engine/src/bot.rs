@@ -144,6 +144,9 @@ pub enum BotError {
     /// A cube decision in a game without a cube.
     #[error("there is no cube in this game under {0}")]
     NoCubeInGame(RuleSet),
+    /// A cube decision in the Crawford game.
+    #[error("the Crawford game is played without the cube")]
+    Crawford,
     /// A cube decision with a cube that cannot be turned any further.
     #[error("the cube shows {value}, and {limit} is the highest it may show")]
     HighestCube {
@@ -367,7 +370,9 @@ impl<'m> Bot<'m> {
 
     fn check_cube(&self, stakes: &Stakes) -> Result<(), BotError> {
         let rules = self.rules();
-        if !stakes.has_cube(rules) {
+        if stakes.score().is_some_and(|score| score.crawford()) && rules.terms().cube.is_some() {
+            Err(BotError::Crawford)
+        } else if !stakes.has_cube(rules) {
             Err(BotError::NoCubeInGame(rules))
         } else if stakes.cube.owner() == CubeOwner::Opponent {
             Err(BotError::NoCube)

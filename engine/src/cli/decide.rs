@@ -11,6 +11,7 @@ use std::{
 
 use rayon::{ThreadPool, prelude::*};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
@@ -99,7 +100,7 @@ struct Request {
     beavers: Option<bool>,
     rules: Option<String>,
     level: Option<String>,
-    id: Option<serde_json::Value>,
+    id: Option<Box<RawValue>>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
@@ -213,7 +214,7 @@ enum Answer {
 /// An answer with the name that its request had.
 #[derive(Serialize)]
 struct Named {
-    id: serde_json::Value,
+    id: Box<RawValue>,
     #[serde(flatten)]
     answer: Answer,
 }

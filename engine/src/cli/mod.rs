@@ -32,7 +32,7 @@ use thiserror::Error;
 use crate::{
     board::CubeValueError,
     bot::{Bot, BotError, Level},
-    cube::{GammonRates, LONGEST_TABLE, MatchEquityTable},
+    cube::{GammonRates, MatchEquityTable},
     exact::{BearoffTables, CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
     rules::{DiceError, MatchError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
@@ -87,7 +87,7 @@ struct Options {
     /// Which plays are looked at more deeply: tiny, narrow, normal, large, huge or none (all of them).
     #[arg(long, global = true, value_name = "NAME", default_value_t)]
     filter: MoveFilter,
-    /// A match equity table in GNU Backgammon's XML, or "computed" [default: Kazaross XG2, or a computed one
+    /// A match equity table in GNU Backgammon's XML (of type "explicit"), or "computed" [default: Kazaross XG2, or a computed one
     /// where the rules differ].
     #[arg(long, global = true, value_name = "FILE")]
     met: Option<PathBuf>,
@@ -223,7 +223,7 @@ impl Options {
         match &self.met {
             None => Ok(Cow::Borrowed(MatchEquityTable::usual(self.rules))),
             Some(name) if name.as_os_str() == "computed" => {
-                Ok(Cow::Owned(MatchEquityTable::computed(self.rules, LONGEST_TABLE, GammonRates::default())))
+                Ok(Cow::Owned(MatchEquityTable::computed(self.rules, GammonRates::default())))
             }
             Some(path) => match load_table(path) {
                 Ok(table) => Ok(Cow::Owned(table)),

@@ -500,8 +500,7 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
     }
 
     fn save(&mut self, path: &Path) -> Result<(), Stop> {
-        let text = serde_json::to_vec(&self.game).map_err(io::Error::from);
-        match text.and_then(|text| durable::write(path, &text)) {
+        match write_saved(&self.game, path) {
             Ok(()) => writeln!(self.out, "Saved; \"load {0}\" or \"zar play --load {0}\" goes on.", path.display())?,
             Err(error) => writeln!(self.out, "Cannot save: {error}.")?,
         }
@@ -555,6 +554,17 @@ pub enum SavedGameError {
     /// No regular file of a sensible length.
     #[error("expected a file that \"save\" has written")]
     NoFile,
+}
+
+/// Writes a file that appears whole; through links, but not over devices.
+fn write_saved(game: &Match, path: &Path) -> io::Result<()> {
+    let text = serde_json::to_vec(game)?;
+    let target = match fs::metadata(path) {
+        Ok(metadata) if metadata.is_file() => fs::canonicalize(path)?,
+        Ok(_) => return Err(io::Error::other("expected a regular file or a new name")),
+        Err(_) => path.to_owned(),
+    };
+    durable::write(&target, &text)
 }
 
 fn load(path: &Path) -> Result<Match, SavedGameError> {

@@ -15,9 +15,9 @@ use super::{
 ///
 /// The probabilities (to win, to win a gammon or better, to win a backgammon, to lose a gammon or
 /// worse, to lose a backgammon) and the equities are those of the player who makes the play. The
-/// equities are those of money play with the cube (no Jacoby rule, no beavers), in points per unit
-/// of the cube. With --json every play is shown, with the position that it leads to as the next
-/// player sees it.
+/// equities count the cube and the score in, in points per unit of the cube (EMG in a match). Looking
+/// ahead, the plays that were looked at come first and the others, at 0-ply, behind them. With --json
+/// every play is shown, with the position that it leads to as the next player sees it.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

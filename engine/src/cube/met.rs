@@ -30,6 +30,8 @@ impl MatchWinningChance {
 #[derive(Clone, Debug, PartialEq)]
 pub struct MatchEquityTable {
     name: String,
+    /// Points to go for which the values were given; those beyond are computed.
+    given: u32,
     size: u32,
     /// `[(player - 1) * size + opponent - 1]`; where one of the two is 1, it is the Crawford game that comes.
     before: Vec<f32>,
@@ -89,7 +91,7 @@ static KAZAROSS: LazyLock<MatchEquityTable> = LazyLock::new(|| {
 });
 
 static EVERY_GAME: LazyLock<MatchEquityTable> =
-    LazyLock::new(|| MatchEquityTable::computed(RuleSet::Tavla, 25, GammonRates::default()));
+    LazyLock::new(|| MatchEquityTable::computed(RuleSet::Tavla, GammonRates::default()));
 
 impl MatchEquityTable {
     /// The table that is usual for a rule set: Neil Kazaross's XG2 table where the cube rests in one game only, else a
@@ -108,6 +110,8 @@ impl MatchEquityTable {
 
     /// From chances before the Crawford game, row by row of the player's points to go, and after it for the trailer.
     ///
+    /// Longer matches are reckoned with chances computed from these, by the international rules.
+    ///
     /// # Errors
     /// A wrong size, a wrong number of values, or values that are no chances.
     pub fn new(name: &str, before: Vec<f32>, after_crawford: Vec<f32>) -> Result<MatchEquityTable, MatchEquityError> {
@@ -121,7 +125,9 @@ impl MatchEquityTable {
         if let Some(wrong) = before.iter().chain(&after_crawford).find(|chance| !(0.0..=1.0).contains(*chance)) {
             return Err(MatchEquityError::Chance(wrong.to_string()));
         }
-        Ok(MatchEquityTable { name: name.into(), size: size as u32, before, after_crawford })
+        let given = size as u32;
+        let table = MatchEquityTable { name: name.into(), given, size: given, before, after_crawford };
+        Ok(table.extended(RuleSet::Backgammon, GammonRates::default()))
     }
 
     /// Reads lines `pre,i,j,p` and `post,n,p`; lines that begin with `#` are remarks.
@@ -158,13 +164,25 @@ impl MatchEquityTable {
     /// A table computed from the shortest scores to the longest: at each score a game between equal players is worth what
     /// the cube model makes of the start, with the chances at the scores to which it may lead (the recursion of Zadeh,
     /// "On doubling in tournament backgammon", Management Science 23, 1977, with this program's cube model in it).
-    pub fn computed(rules: RuleSet, size: u32, rates: GammonRates) -> MatchEquityTable {
-        let size = size.clamp(1, LONGEST_TABLE);
-        let cells = (size * size) as usize;
-        let mut table = MatchEquityTable {
+    pub fn computed(rules: RuleSet, rates: GammonRates) -> MatchEquityTable {
+        let nothing = MatchEquityTable {
             name: "computed".into(),
+            given: 0,
+            size: 0,
+            before: Vec::new(),
+            after_crawford: Vec::new(),
+        };
+        MatchEquityTable { given: LONGEST_TABLE, ..nothing.extended(rules, rates) }
+    }
+
+    /// The same table, gone on with by computing to [`LONGEST_TABLE`] points, as [`MatchEquityTable::computed`] does.
+    fn extended(self, rules: RuleSet, rates: GammonRates) -> MatchEquityTable {
+        let (old, size) = (self, LONGEST_TABLE);
+        let mut table = MatchEquityTable {
+            name: old.name.clone(),
+            given: old.given,
             size,
-            before: vec![0.5; cells],
+            before: vec![0.5; (size * size) as usize],
             after_crawford: vec![0.5; size as usize],
         };
         let even = Probabilities {
@@ -174,35 +192,34 @@ impl MatchEquityTable {
             lose_gammon: 0.5 * rates.gammon,
             lose_triple: 0.5 * rates.triple,
         };
-        let chance = |table: &MatchEquityTable, away: [u32; 2], crawford: bool| {
+        let stakes = |away: [u32; 2], crawford: bool| {
             // The length does not matter to what comes, only the points to go.
             let length = away[0].max(away[1]);
-            let scores = away.map(|away| length - away);
-            let Ok(score) = MatchScore::new(length, scores, crawford) else { return 0.5 };
-            let stakes = Stakes::new(Session::Match(score), CubeState::START);
-            let model = CubeModel::new(rules, table);
-            // Nobody is on roll yet: the mean of both players' views.
-            let worth = |stakes: &Stakes| model.no_double(&even, Efficiency::CONTACT, stakes).0;
-            0.5 + 0.25 * (worth(&stakes) - worth(&stakes.swapped()))
+            let score = MatchScore::new(length, away.map(|away| length - away), crawford);
+            Stakes::new(Session::Match(score.expect("both players still need points")), CubeState::START)
         };
         for trailer in 2..=size {
-            // The trailer doubles at the first chance, so that his cube is worth what it is after a take.
-            let score = MatchScore::new(trailer, [0, trailer - 1], false);
-            let Ok(score) = score else { continue };
-            let stakes = Stakes::new(Session::Match(score), CubeState::START);
-            let model = CubeModel::new(rules, &table);
-            let chance = 0.5 + 0.5 * model.worth(&even, Efficiency::CONTACT, &stakes).0;
-            table.after_crawford[trailer as usize - 1] = chance;
+            table.after_crawford[trailer as usize - 1] = if trailer <= old.size {
+                old.after_crawford[trailer as usize - 1]
+            } else {
+                // The trailer doubles at the first chance, so that his cube is worth what it is after a take.
+                let stakes = stakes([trailer, 1], false);
+                0.5 + 0.5 * CubeModel::new(rules, &table).worth(&even, Efficiency::CONTACT, &stakes).0
+            };
         }
-        for sum in 2..=2 * size {
-            for player in 1..=size.min(sum - 1) {
+        for sum in 3..=2 * size {
+            for player in (sum.saturating_sub(size)).max(1)..=size.min(sum - 1) {
                 let opponent = sum - player;
-                if opponent > size || (player, opponent) == (1, 1) {
-                    continue;
-                }
-                let crawford = player == 1 || opponent == 1;
-                let value = chance(&table, [player, opponent], crawford);
-                table.before[((player - 1) * size + opponent - 1) as usize] = value;
+                let cell = ((player - 1) * size + opponent - 1) as usize;
+                table.before[cell] = if player <= old.size && opponent <= old.size {
+                    old.before[((player - 1) * old.size + opponent - 1) as usize]
+                } else {
+                    let stakes = stakes([player, opponent], player == 1 || opponent == 1);
+                    let model = CubeModel::new(rules, &table);
+                    let worth = |stakes: &Stakes| model.no_double(&even, Efficiency::CONTACT, stakes).0;
+                    // Nobody is on roll yet: the mean of both players' views.
+                    0.5 + 0.25 * (worth(&stakes) - worth(&stakes.swapped()))
+                };
             }
         }
         table
@@ -213,9 +230,9 @@ impl MatchEquityTable {
         &self.name
     }
 
-    /// The most points to go that it has values for; beyond them the nearest ones are taken.
+    /// The most points to go for which its values were given; those beyond are computed.
     pub fn size(&self) -> u32 {
-        self.size
+        self.given
     }
 
     /// The chance of a player who needs `away[0]` points against one who needs `away[1]`; the next game is the Crawford
@@ -226,7 +243,10 @@ impl MatchEquityTable {
             [0, _] => MatchWinningChance(1.0),
             [_, 0] => MatchWinningChance(0.0),
             _ => {
-                let [player, opponent] = self.within(away);
+                let [player, opponent] = away;
+                if player.max(opponent) > self.size {
+                    return self.beyond(away);
+                }
                 MatchWinningChance(self.before[((player - 1) * self.size + opponent - 1) as usize])
             }
         }
@@ -238,8 +258,8 @@ impl MatchEquityTable {
         match away {
             [0, _] => MatchWinningChance(1.0),
             [_, 0] => MatchWinningChance(0.0),
-            [trailer, 1] => MatchWinningChance(self.after_crawford[trailer.min(self.size) as usize - 1]),
-            [_, trailer] => MatchWinningChance(1.0 - self.after_crawford[trailer.min(self.size) as usize - 1]),
+            [trailer, 1] => self.trailing(trailer),
+            [_, trailer] => MatchWinningChance(1.0 - self.trailing(trailer).0),
         }
     }
 
@@ -261,14 +281,29 @@ impl MatchEquityTable {
         if crawford_is_over { self.after_crawford(away) } else { self.before(away) }
     }
 
-    /// Scores beyond the table: both numbers shrunk alike, so that who leads stays who leads.
-    #[inline]
-    fn within(&self, away: [u32; 2]) -> [u32; 2] {
-        let longest = away[0].max(away[1]);
-        if longest <= self.size {
-            return away;
-        }
-        away.map(|points| (points * self.size).div_ceil(longest).max(1))
+    /// After the Crawford game, of a player who needs so many points against one. Each two points more are one game more
+    /// to win.
+    fn trailing(&self, trailer: u32) -> MatchWinningChance {
+        let beyond = trailer.saturating_sub(self.size);
+        let within = self.after_crawford[(trailer - beyond.next_multiple_of(2)) as usize - 1];
+        MatchWinningChance(within * 0.5f32.powi((beyond.div_ceil(2)).min(100) as i32))
+    }
+
+    /// Scores beyond the table: both numbers are shrunk alike, and the values around the place to which they come are
+    /// weighted, so that a point more or less makes a difference however long the match is.
+    #[cold]
+    fn beyond(&self, away: [u32; 2]) -> MatchWinningChance {
+        let shrink = f64::from(self.size) / f64::from(away[0].max(away[1]));
+        let [player, opponent] = away.map(|points| (f64::from(points) * shrink).max(1.0));
+        let cell = |player: u32, opponent: u32| {
+            let [player, opponent] = [player, opponent].map(|points| points.min(self.size) - 1);
+            f64::from(self.before[(player * self.size + opponent) as usize])
+        };
+        let (p, o) = (player as u32, opponent as u32);
+        let (right, down) = (player - f64::from(p), opponent - f64::from(o));
+        let near = (1.0 - right) * cell(p, o) + right * cell(p + 1, o);
+        let far = (1.0 - right) * cell(p, o + 1) + right * cell(p + 1, o + 1);
+        MatchWinningChance(((1.0 - down) * near + down * far) as f32)
     }
 }
 
@@ -286,13 +321,18 @@ mod tests {
         assert!((table.after_crawford([2, 1]).0 - 0.4872).abs() < 0.02);
         assert_eq!(table.before([0, 3]), MatchWinningChance(1.0));
         assert_eq!(table.after_crawford([1, 0]), MatchWinningChance(0.0));
-        // A longer match is not outside the table.
-        assert!(table.before([40, 30]).0 < 0.5 && table.before([30, 40]).0 > 0.5);
+        // In matches as long as may be every point counts, and the leader stays the leader.
+        for length in [26, 40, 64, 65, 66, 100, 1000, 32_767] {
+            let chances = [3, 2, 1, 0].map(|lead| table.before([length - lead, length]).0);
+            assert!((chances[3] - 0.5).abs() < 1e-6 && chances.is_sorted_by(|a, b| a > b), "{length}: {chances:?}");
+            let trailing = [table.after_crawford([length, 1]).0, table.after_crawford([length - 2, 1]).0];
+            assert!(trailing[0] <= trailing[1] && trailing[1] < 0.5, "{length}: {trailing:?}");
+        }
     }
 
     #[test]
     fn tables_are_fair_and_monotone() {
-        let computed = MatchEquityTable::computed(RuleSet::Backgammon, 30, GammonRates::default());
+        let computed = MatchEquityTable::computed(RuleSet::Backgammon, GammonRates::default());
         for table in [MatchEquityTable::kazaross(), &computed, MatchEquityTable::usual(RuleSet::Tavla)] {
             for player in 1..=table.size() {
                 for opponent in 1..=table.size() {
@@ -311,7 +351,7 @@ mod tests {
     /// The recursion comes near the table that was rolled out.
     #[test]
     fn the_computed_table_is_near_kazaross() {
-        let computed = MatchEquityTable::computed(RuleSet::Backgammon, 25, GammonRates::default());
+        let computed = MatchEquityTable::computed(RuleSet::Backgammon, GammonRates::default());
         let mut worst = (0.0f32, 0, 0);
         for player in 1..=25 {
             for opponent in 1..=25 {

@@ -93,7 +93,10 @@ impl CubeDecision {
     /// Whether to double or not makes no difference that shows in three decimals.
     pub fn is_optional(&self) -> bool {
         let doubled = self.double_take.0.min(self.double_drop.0);
-        (self.no_double.0 - doubled).abs() < 0.0005
+        let difference = (self.no_double.0 - doubled).abs();
+        // A cube that nobody has a use for makes no difference at all.
+        let dead = self.is_take() && difference < 1e-6;
+        difference < 0.0005 && !dead
     }
 
     /// The action in one word for programs: `no-double`, `double-take`, `double-drop`, `too-good`; with a cube that has
@@ -147,7 +150,8 @@ mod tests {
             (0.9, 1.2, DoubleDrop, 1.0, "Double, drop"),
             (1.0, 2.0, DoubleDrop, 1.0, "Optional double, drop"),
             (1.1, 1.2, TooGood, 1.1, "Too good to double, drop"),
-            (0.3, 0.3, NoDouble, 0.3, "Optional double, take"),
+            (0.3, 0.3, NoDouble, 0.3, "No double, take"),
+            (0.3, 0.3002, DoubleTake, 0.3002, "Optional double, take"),
         ] {
             let decision = CubeDecision::between(Equity(no_double), Equity(double_take), Equity(1.0), false);
             assert_eq!((decision.action, decision.equity()), (action, Equity(equity)), "{text}");

@@ -183,7 +183,9 @@ impl Game<'_> {
             && self.useful(Side::Waiting, cube)
             && self.stakes.score().is_some_and(|score| score.away()[0] <= cube);
         if turned_at_once && self.win > 0.0 && self.win < 1.0 {
-            return self.dead(cube * 2).max(self.paid(Side::OnRoll, false, cube));
+            // Unless a gammon with the cube as it is would be worth more to him than the drop.
+            let turned = self.dead(cube * 2).max(self.paid(Side::OnRoll, false, cube));
+            return turned.min(self.dead(cube));
         }
         let dead = self.dead(cube);
         if !self.useful(Side::OnRoll, cube) && !self.useful(Side::Waiting, cube) {
@@ -516,6 +518,33 @@ mod tests {
         let turned = at(7, [5, 3], false, 4, CubeOwner::Player);
         let worth = |stakes| model().no_double(&p, Efficiency::CONTACT, &stakes).0;
         assert!(close(worth(owned), worth(turned)));
+    }
+
+    /// In matches longer than any table a point still makes a difference.
+    #[test]
+    fn long_matches_are_nearly_money() {
+        let p = Probabilities::from_array([0.65, 0.2, 0.01, 0.1, 0.01]);
+        let money = model().decide(&p, Efficiency::CONTACT, &Stakes::MONEY).unwrap();
+        for length in [24, 25, 26, 30, 64, 65, 66, 100, 1000, 32_767] {
+            let decision =
+                model().decide(&p, Efficiency::CONTACT, &at(length, [0, 0], false, 1, CubeOwner::Centered)).unwrap();
+            for (found, expected) in
+                [(decision.no_double.0, money.no_double.0), (decision.double_take.0, money.double_take.0)]
+            {
+                assert!((found - expected).abs() < 0.15, "{length}: {decision:?} {money:?}");
+            }
+        }
+    }
+
+    /// Who doubles although he is lost with a gammon is not let off with a drop: the other plays on.
+    #[test]
+    fn a_lost_gammon_is_played_on_for() {
+        let lost = Probabilities::from_array([1e-6, 0.0, 0.0, 0.9996, 0.0]);
+        for scores in [[6, 3], [5, 3]] {
+            let stakes = at(7, scores, false, 1, CubeOwner::Centered);
+            let [_, taken] = model().two_ways(&lost, Efficiency::CONTACT, &stakes);
+            assert!(taken.0 < -0.99, "{scores:?}: {taken:?}");
+        }
     }
 
     #[test]

@@ -54,6 +54,22 @@ pub enum StakesError {
     /// The Jacoby rule or beavers where they do not exist.
     #[error("there is no Jacoby rule and there are no beavers under {0}")]
     NoMoneyOptions(RuleSet),
+    /// A cube that has been turned in a game without one.
+    #[error("a cube of {value} in a game without cube under {rules}")]
+    NoCube {
+        /// The rule set.
+        rules: RuleSet,
+        /// What the cube shows.
+        value: u32,
+    },
+    /// A cube beyond what it may reach.
+    #[error("the cube shows {value}, and {limit} is the highest it may show")]
+    CubeLimit {
+        /// What it shows.
+        value: u32,
+        /// What it may show.
+        limit: u32,
+    },
 }
 
 impl Stakes {
@@ -69,12 +85,18 @@ impl Stakes {
     /// Refuses stakes that `rules` do not know.
     ///
     /// # Errors
-    /// A match where there are none, and options of money play where they cannot be switched on.
+    /// A match where there are none, options of money play where they cannot be switched on, and cubes that cannot be.
     pub fn check(&self, rules: RuleSet) -> Result<(), StakesError> {
         match self.session {
             Session::Match(score) if !rules.terms().matches => Err(StakesError::NoMatches { rules, score }),
             Session::Money(options) if options != MoneyOptions::default() && !rules.terms().money_options => {
                 Err(StakesError::NoMoneyOptions(rules))
+            }
+            _ if self.cube.value() > 1 && !self.has_cube(rules) => {
+                Err(StakesError::NoCube { rules, value: self.cube.value() })
+            }
+            _ if self.cube.value() > self.cube_limit(rules) => {
+                Err(StakesError::CubeLimit { value: self.cube.value(), limit: self.cube_limit(rules) })
             }
             _ => Ok(()),
         }

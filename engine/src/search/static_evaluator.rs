@@ -84,14 +84,14 @@ impl<'m> StaticEvaluator<'m> {
         }
     }
 
-    /// What the tables know of a position with the cube: in money play without beavers, and with a limit of the cube that is
-    /// so far away that it does not matter.
+    /// What the tables know of a position with the cube: in money play with a limit of the cube that is so far away that it
+    /// does not matter. Who doubles rightly is not beavered, and without gammons the Jacoby rule is nothing.
     #[inline]
     fn money_equities(&self, model: &CubeModel<'_>, position: &Position, stakes: &Stakes) -> Option<MoneyEquities> {
         const FAR: u32 = 64;
         let tables = self.tables.as_ref()?;
         let far = stakes.cube.value() <= stakes.cube_limit(model.rules()) / FAR;
-        let as_reckoned = stakes.score().is_none() && !stakes.money_options().beavers && far;
+        let as_reckoned = stakes.score().is_none() && far;
         if as_reckoned { tables.money_equities(position) } else { None }
     }
 
