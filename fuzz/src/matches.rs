@@ -1,7 +1,7 @@
 //! The course of a match.
 
 use zar::{
-    board::{MatchId, MatchPlayer, Position, Resignation},
+    board::{MatchId, MatchPlayer, Position},
     rules::{Action, Crawford, Dice, Event, LONGEST_MATCH, Match, MatchOptions, MoneyOptions, Phase, RuleSet},
 };
 
@@ -88,7 +88,7 @@ pub fn match_state(data: &[u8]) -> bool {
 
 /// What the player who has to decide may do; `None` when the match is over.
 fn allowed(state: &Match, rules: RuleSet, hint: u8, detail: u8) -> Option<Action> {
-    if state.match_id().resignation != Resignation::None {
+    if state.resignation().is_some() {
         return Some(if detail.is_multiple_of(2) { Action::Accept } else { Action::Refuse });
     }
     Some(match state.phase() {

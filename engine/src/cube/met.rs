@@ -31,9 +31,10 @@ impl MatchWinningChance {
 pub struct MatchEquityTable {
     name: String,
     /// Points to go for which the values were given; those beyond are computed.
-    given: u32,
     size: u32,
-    /// `[(player - 1) * size + opponent - 1]`; where one of the two is 1, it is the Crawford game that comes.
+    /// Points to go for which there are values.
+    reach: u32,
+    /// `[(player - 1) * reach + opponent - 1]`; where one of the two is 1, it is the Crawford game that comes.
     before: Vec<f32>,
     /// After the Crawford game, for a player who needs so many points (less 1) against one who needs 1.
     after_crawford: Vec<f32>,
@@ -125,8 +126,8 @@ impl MatchEquityTable {
         if let Some(wrong) = before.iter().chain(&after_crawford).find(|chance| !(0.0..=1.0).contains(*chance)) {
             return Err(MatchEquityError::Chance(wrong.to_string()));
         }
-        let given = size as u32;
-        let table = MatchEquityTable { name: name.into(), given, size: given, before, after_crawford };
+        let size = size as u32;
+        let table = MatchEquityTable { name: name.into(), size, reach: size, before, after_crawford };
         Ok(table.extended(RuleSet::Backgammon, GammonRates::default()))
     }
 
@@ -167,23 +168,23 @@ impl MatchEquityTable {
     pub fn computed(rules: RuleSet, rates: GammonRates) -> MatchEquityTable {
         let nothing = MatchEquityTable {
             name: "computed".into(),
-            given: 0,
             size: 0,
+            reach: 0,
             before: Vec::new(),
             after_crawford: Vec::new(),
         };
-        MatchEquityTable { given: LONGEST_TABLE, ..nothing.extended(rules, rates) }
+        MatchEquityTable { size: LONGEST_TABLE, ..nothing.extended(rules, rates) }
     }
 
     /// The same table, gone on with by computing to [`LONGEST_TABLE`] points, as [`MatchEquityTable::computed`] does.
     fn extended(self, rules: RuleSet, rates: GammonRates) -> MatchEquityTable {
-        let (old, size) = (self, LONGEST_TABLE);
+        let (old, reach) = (self, LONGEST_TABLE);
         let mut table = MatchEquityTable {
             name: old.name.clone(),
-            given: old.given,
-            size,
-            before: vec![0.5; (size * size) as usize],
-            after_crawford: vec![0.5; size as usize],
+            size: old.size,
+            reach,
+            before: vec![0.5; (reach * reach) as usize],
+            after_crawford: vec![0.5; reach as usize],
         };
         let even = Probabilities {
             win: 0.5,
@@ -198,8 +199,8 @@ impl MatchEquityTable {
             let score = MatchScore::new(length, away.map(|away| length - away), crawford);
             Stakes::new(Session::Match(score.expect("both players still need points")), CubeState::START)
         };
-        for trailer in 2..=size {
-            table.after_crawford[trailer as usize - 1] = if trailer <= old.size {
+        for trailer in 2..=reach {
+            table.after_crawford[trailer as usize - 1] = if trailer <= old.reach {
                 old.after_crawford[trailer as usize - 1]
             } else {
                 // The trailer doubles at the first chance, so that his cube is worth what it is after a take.
@@ -207,12 +208,12 @@ impl MatchEquityTable {
                 0.5 + 0.5 * CubeModel::new(rules, &table).worth(&even, Efficiency::CONTACT, &stakes).0
             };
         }
-        for sum in 3..=2 * size {
-            for player in (sum.saturating_sub(size)).max(1)..=size.min(sum - 1) {
+        for sum in 3..=2 * reach {
+            for player in sum.saturating_sub(reach).max(1)..=reach.min(sum - 1) {
                 let opponent = sum - player;
-                let cell = ((player - 1) * size + opponent - 1) as usize;
-                table.before[cell] = if player <= old.size && opponent <= old.size {
-                    old.before[((player - 1) * old.size + opponent - 1) as usize]
+                let cell = ((player - 1) * reach + opponent - 1) as usize;
+                table.before[cell] = if player <= old.reach && opponent <= old.reach {
+                    old.before[((player - 1) * old.reach + opponent - 1) as usize]
                 } else {
                     let stakes = stakes([player, opponent], player == 1 || opponent == 1);
                     let model = CubeModel::new(rules, &table);
@@ -232,7 +233,7 @@ impl MatchEquityTable {
 
     /// The most points to go for which its values were given; those beyond are computed.
     pub fn size(&self) -> u32 {
-        self.given
+        self.size
     }
 
     /// The chance of a player who needs `away[0]` points against one who needs `away[1]`; the next game is the Crawford
@@ -244,10 +245,10 @@ impl MatchEquityTable {
             [_, 0] => MatchWinningChance(0.0),
             _ => {
                 let [player, opponent] = away;
-                if player.max(opponent) > self.size {
+                if player.max(opponent) > self.reach {
                     return self.beyond(away);
                 }
-                MatchWinningChance(self.before[((player - 1) * self.size + opponent - 1) as usize])
+                MatchWinningChance(self.before[((player - 1) * self.reach + opponent - 1) as usize])
             }
         }
     }
@@ -284,7 +285,7 @@ impl MatchEquityTable {
     /// After the Crawford game, of a player who needs so many points against one. Each two points more are one game more
     /// to win.
     fn trailing(&self, trailer: u32) -> MatchWinningChance {
-        let beyond = trailer.saturating_sub(self.size);
+        let beyond = trailer.saturating_sub(self.reach);
         let within = self.after_crawford[(trailer - beyond.next_multiple_of(2)) as usize - 1];
         MatchWinningChance(within * 0.5f32.powi((beyond.div_ceil(2)).min(100) as i32))
     }
@@ -293,11 +294,11 @@ impl MatchEquityTable {
     /// weighted, so that a point more or less makes a difference however long the match is.
     #[cold]
     fn beyond(&self, away: [u32; 2]) -> MatchWinningChance {
-        let shrink = f64::from(self.size) / f64::from(away[0].max(away[1]));
+        let shrink = f64::from(self.reach) / f64::from(away[0].max(away[1]));
         let [player, opponent] = away.map(|points| (f64::from(points) * shrink).max(1.0));
         let cell = |player: u32, opponent: u32| {
-            let [player, opponent] = [player, opponent].map(|points| points.min(self.size) - 1);
-            f64::from(self.before[(player * self.size + opponent) as usize])
+            let [player, opponent] = [player, opponent].map(|points| points.min(self.reach) - 1);
+            f64::from(self.before[(player * self.reach + opponent) as usize])
         };
         let (p, o) = (player as u32, opponent as u32);
         let (right, down) = (player - f64::from(p), opponent - f64::from(o));
