@@ -22,6 +22,52 @@ pub type Slots = [u16; MAX_SLOTS];
 /// Room for the slots of the largest feature set; what a smaller one does not use stays [`NO_ROW`].
 pub const MAX_SLOTS: usize = 176;
 
+/// What the rows of a position are more and less than those of another.
+pub(super) struct Changes {
+    added: [u16; MAX_SLOTS],
+    additions: usize,
+    removed: [u16; MAX_SLOTS],
+    removals: usize,
+}
+
+impl Changes {
+    /// What leads from the rows in `old` to those in `new`.
+    #[inline(always)]
+    pub(super) fn between(old: &Slots, new: &Slots) -> Changes {
+        let (mut added, mut removed) = ([0; MAX_SLOTS], [0; MAX_SLOTS]);
+        let (mut additions, mut removals) = (0, 0);
+        let mut differs = [0u8; MAX_SLOTS];
+        for ((differs, new), old) in differs.iter_mut().zip(new).zip(old) {
+            *differs = u8::from(new != old);
+        }
+        for (chunk, differs) in differs.as_chunks::<8>().0.iter().enumerate() {
+            let mut differs = u64::from_le_bytes(*differs);
+            while differs != 0 {
+                let slot = 8 * chunk + differs.trailing_zeros() as usize / 8;
+                differs &= differs - 1;
+                let (new, old) = (new[slot], old[slot]);
+                added[additions] = new;
+                removed[removals] = old;
+                additions += usize::from(new != NO_ROW);
+                removals += usize::from(old != NO_ROW);
+            }
+        }
+        Changes { added, additions, removed, removals }
+    }
+
+    /// The rows that are on in the new position alone.
+    #[inline(always)]
+    pub(super) fn added(&self) -> &[u16] {
+        &self.added[..self.additions]
+    }
+
+    /// The rows that were on in the old position alone.
+    #[inline(always)]
+    pub(super) fn removed(&self) -> &[u16] {
+        &self.removed[..self.removals]
+    }
+}
+
 /// Which features a network reads. Weights belong to one feature set, so a set never changes once weights use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -10,6 +10,7 @@ use crate::board::Position;
 
 use super::{
     MAX_SLOTS, NO_ROW, Network, OUTPUTS, Slots,
+    features::Changes,
     layers::{Activation, Block, DenseLayer, FirstLayer},
 };
 
@@ -130,26 +131,9 @@ impl WithSimd for EvaluateFrom<'_> {
         let EvaluateFrom { network, parent, position, activations: Activations { hidden, next } } = self;
         let mut slots = [NO_ROW; MAX_SLOTS];
         network.features().fill(position, &mut slots);
-        let (mut added, mut removed) = ([0; MAX_SLOTS], [0; MAX_SLOTS]);
-        let (mut additions, mut removals) = (0, 0);
-        let mut differs = [0u8; MAX_SLOTS];
-        for ((differs, new), old) in differs.iter_mut().zip(&slots).zip(&parent.slots) {
-            *differs = u8::from(new != old);
-        }
-        for (chunk, differs) in differs.as_chunks::<8>().0.iter().enumerate() {
-            let mut differs = u64::from_le_bytes(*differs);
-            while differs != 0 {
-                let slot = 8 * chunk + differs.trailing_zeros() as usize / 8;
-                differs &= differs - 1;
-                let (new, old) = (slots[slot], parent.slots[slot]);
-                added[additions] = new;
-                removed[removals] = old;
-                additions += usize::from(new != NO_ROW);
-                removals += usize::from(old != NO_ROW);
-            }
-        }
+        let changes = Changes::between(&parent.slots, &slots);
         hidden.resize(parent.sums.len(), Block::default());
-        sum_rows(simd, network.first(), &parent.sums, &added[..additions], &removed[..removals], hidden);
+        sum_rows(simd, network.first(), &parent.sums, changes.added(), changes.removed(), hidden);
         for layer in network.dense() {
             activate(simd, network.activation(), hidden);
             next.resize(layer.output_blocks(), Block::default());
