@@ -26,7 +26,7 @@
 //!
 //! From the inside outwards: [`board`] holds positions and the codes by which programs exchange them, [`rules`] the
 //! dice and the legal plays, [`net`] the networks, [`exact`] the bear-off tables, [`cube`] the doubling cube, [`search`] the order of plays, [`bot`]
-//! puts them together, and `cli` is the command `zar` (feature `cli`).
+//! puts them together, `serve` opens doors for other programs (feature `serve`), and `cli` is the command `zar` (feature `cli`).
 
 pub mod board;
 pub mod bot;
@@ -38,3 +38,5 @@ pub mod exact;
 pub mod net;
 pub mod rules;
 pub mod search;
+#[cfg(feature = "serve")]
+pub mod serve;

@@ -11,6 +11,8 @@ pub mod conduct;
 mod cube;
 mod decide;
 mod eval;
+#[cfg(feature = "serve")]
+mod external;
 mod match_info;
 mod met_file;
 mod play;
@@ -70,6 +72,8 @@ enum Command {
     Play(play::Args),
     Bearoff(bearoff::Args),
     Bench(bench::Args),
+    #[cfg(feature = "serve")]
+    External(external::Args),
 }
 
 /// What every command takes.
@@ -192,6 +196,15 @@ enum CliError {
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] ThreadPoolBuildError),
+    /// Nobody can connect.
+    #[cfg(feature = "serve")]
+    #[error("cannot listen on {address:?}: {error}, expected an address and a free port, as in 127.0.0.1:4321")]
+    Listen {
+        /// Where.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
     /// The requests could not be read.
     #[error("cannot read the requests: {0}")]
     Input(io::Error),
@@ -278,6 +291,8 @@ pub fn main() -> ExitCode {
         Command::Play(args) => play::run(args, &options, &mut out),
         Command::Bearoff(args) => bearoff::run(args, &options, &mut out),
         Command::Bench(args) => bench::run(args, &options, &mut out),
+        #[cfg(feature = "serve")]
+        Command::External(args) => external::run(args, &options, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
