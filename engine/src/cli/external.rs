@@ -13,8 +13,8 @@ use super::{CliError, Options, answer::write_json};
 /// In GNU Backgammon `set player 0 external ADDR` (or 1) seats the bot. It answers whoever connects, any
 /// number of games one after the other, several connections at once, until it is stopped; what it
 /// listens to is printed when it is ready. GNU Backgammon does not say by which options of money play
-/// it plays: give --jacoby and --beavers here if they are on there (it has both on unless told
-/// otherwise).
+/// it plays: give --jacoby and --beavers here if they are on there, as both are unless they are switched
+/// off. After an accepted beaver it waits for its command "play"; "set beavers 0" avoids that.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {

@@ -18,6 +18,8 @@ mod met_file;
 mod play;
 mod play_move;
 mod position_arg;
+#[cfg(feature = "serve")]
+mod ubgi;
 
 use std::{
     borrow::Cow,
@@ -74,6 +76,8 @@ enum Command {
     Bench(bench::Args),
     #[cfg(feature = "serve")]
     External(external::Args),
+    #[cfg(feature = "serve")]
+    Ubgi(ubgi::Args),
 }
 
 /// What every command takes.
@@ -293,6 +297,8 @@ pub fn main() -> ExitCode {
         Command::Bench(args) => bench::run(args, &options, &mut out),
         #[cfg(feature = "serve")]
         Command::External(args) => external::run(args, &options, &mut out),
+        #[cfg(feature = "serve")]
+        Command::Ubgi(args) => ubgi::run(args, &options, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,

@@ -19,7 +19,7 @@ use rayon::ThreadPool;
 use thiserror::Error;
 
 use crate::{
-    board::{FibsBoard, FibsBoardError, MatchPlayer, Position},
+    board::{FibsBoard, FibsBoardError, MatchPlayer},
     bot::{Bot, Level},
     rules::MoneyOptions,
 };
@@ -82,10 +82,6 @@ pub struct ExternalPlayer<'m> {
 pub struct Conversation<'m> {
     bot: Bot<'m>,
     money: MoneyOptions,
-    /// Whom the bot plays.
-    seat: Option<MatchPlayer>,
-    /// The position in which the bot has just doubled.
-    doubled: Option<Position>,
     /// The game in which the bot has last offered to give up, and for how many points. An offer that was declined must not
     /// be repeated in the same game.
     offered: Option<(GameKey, u32)>,
@@ -97,7 +93,7 @@ type GameKey = (u32, [u32; 2]);
 impl<'m> Conversation<'m> {
     /// The beginning of a conversation.
     pub fn new(bot: Bot<'m>, money: MoneyOptions) -> Conversation<'m> {
-        Conversation { bot, money, seat: None, doubled: None, offered: None }
+        Conversation { bot, money, offered: None }
     }
 
     /// What the bot replies to a board.
@@ -105,24 +101,14 @@ impl<'m> Conversation<'m> {
     /// # Errors
     /// A board that is no decision of its rules.
     pub fn reply(&mut self, board: &FibsBoard) -> Result<Reply, ExternalError> {
-        let mut question = Question::of_board(board, self.money)?;
-        let doubled = self.doubled.take();
-        if question.asked == Asked::Double {
-            // Only a beaver brings a double on the bot's own turn.
-            if self.seat == Some(board.on_roll) || doubled == Some(board.position) {
-                question.asked = Asked::Beaver;
-            }
-        } else {
-            self.seat = Some(board.on_roll);
-            if let Some(points) = self.resignation(board) {
-                return Ok(Reply::Resign(points));
-            }
+        let question = Question::of_board(board, self.money)?;
+        question.stakes.check(self.bot.rules()).map_err(AnswerError::from)?;
+        if matches!(question.asked, Asked::Roll | Asked::Play(_))
+            && let Some(points) = self.resignation(board)
+        {
+            return Ok(Reply::Resign(points));
         }
-        let answer = question.answer(&mut self.bot)?;
-        if answer == Answer::Double {
-            self.doubled = Some(board.position);
-        }
-        Ok(Reply::Answer(answer))
+        Ok(Reply::Answer(question.answer(&mut self.bot)?))
     }
 
     /// What to offer, if anything that was not declined before.

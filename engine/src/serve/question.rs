@@ -18,7 +18,8 @@ use crate::{
 pub struct Question {
     /// The checkers, seen by the player on roll; while a double waits for an answer that is the player who doubled.
     pub position: Position,
-    /// Cube and score, seen by the same player, before any double that waits for an answer.
+    /// Cube and score, seen by the same player: before a double that waits for an answer; but where a beaver does, with
+    /// the cube doubled and on the opponent's side.
     pub stakes: Stakes,
     /// What is to be decided.
     pub asked: Asked,
@@ -69,9 +70,9 @@ pub enum QuestionError {
     /// A cube that does not exist.
     #[error(transparent)]
     Cube(#[from] CubeValueError),
-    /// A position behind a raccoon, which no rules know.
-    #[error("a raccoon cannot be answered")]
-    Raccoon,
+    /// A beaver or a raccoon in an XGID, which does not say enough about them.
+    #[error("an XGID with a beaver or a raccoon is no question, expected dice, no dice, or a double")]
+    Beaver,
 }
 
 /// Why the bot has no answer.
@@ -104,6 +105,8 @@ impl Question {
         let session = session(board.match_length, board.scores, board.crawford && needing_one == 1, money)?;
         let asked = match board.dice {
             Some([first, second]) => Asked::Play(Dice::new(first, second)?),
+            // Only a beaver leaves the cube with the opponent of him who has doubled.
+            None if board.doubled && board.cube.owner() == CubeOwner::Opponent => Asked::Beaver,
             None if board.doubled => Asked::Double,
             None => Asked::Roll,
         };
@@ -113,7 +116,7 @@ impl Question {
     /// What an XGID asks.
     ///
     /// # Errors
-    /// A game that is over, values out of range, and raccoons.
+    /// A game that is over, values out of range, and beavers.
     pub fn of_xgid(xgid: &Xgid) -> Result<Question, QuestionError> {
         let money = MoneyOptions { jacoby: xgid.jacoby, beavers: xgid.beavers };
         let session = session(xgid.match_length, xgid.scores, xgid.crawford, money)?;
@@ -123,8 +126,7 @@ impl Question {
             XgidAction::None => Asked::Roll,
             XgidAction::Rolled([first, second]) => Asked::Play(Dice::new(first, second)?),
             XgidAction::Doubled => Asked::Double,
-            XgidAction::Beavered => Asked::Beaver,
-            XgidAction::Raccooned => return Err(QuestionError::Raccoon),
+            XgidAction::Beavered | XgidAction::Raccooned => return Err(QuestionError::Beaver),
         };
         Question { position: xgid.position, stakes, asked }.unfinished()
     }
@@ -138,6 +140,14 @@ impl Question {
     /// # Errors
     /// Stakes that the rules do not know, and an answer to a double that cannot have been offered.
     pub fn answer(&self, bot: &mut Bot<'_>) -> Result<Answer, AnswerError> {
+        self.answer_valuing(bot, Valuation::Cubeful(self.stakes))
+    }
+
+    /// The same, a play by another valuation.
+    ///
+    /// # Errors
+    /// As [`Question::answer`].
+    pub(super) fn answer_valuing(&self, bot: &mut Bot<'_>, valuation: Valuation) -> Result<Answer, AnswerError> {
         let Question { position, stakes, asked } = self;
         stakes.check(bot.rules())?;
         match *asked {
@@ -147,7 +157,7 @@ impl Question {
                 Ok(if doubles { Answer::Double } else { Answer::Roll })
             }
             Asked::Play(dice) => {
-                let best = bot.rank(position, dice, Valuation::Cubeful(*stakes))[0];
+                let best = bot.rank(position, dice, valuation)[0];
                 if !is_legal(position, dice, bot.rules(), &best) {
                     return Err(AnswerError::IllegalPlay { position: *position, dice });
                 }
@@ -159,10 +169,12 @@ impl Question {
                 DoubleAnswer::Beaver => Answer::Beaver,
             }),
             Asked::Beaver => {
-                // Giving up costs the doubled cube, half a unit of the beavered one.
-                let beavered = CubeState::new(stakes.cube.value().saturating_mul(4), CubeOwner::Opponent);
-                let Ok(cube) = beavered else { return Ok(Answer::Take) };
+                // The highest cube cannot be turned once more, as the beaver would.
+                let Ok(cube) = CubeState::new(stakes.cube.value() * 2, CubeOwner::Opponent) else {
+                    return Ok(Answer::Take);
+                };
                 let goes_on = bot.evaluate(position, &Stakes { cube, ..*stakes }).cubeful;
+                // Giving up costs the cube as it was doubled, half of the beavered one.
                 Ok(if goes_on.0 < -0.5 { Answer::Drop } else { Answer::Take })
             }
         }
