@@ -205,8 +205,8 @@ impl FromStr for FibsBoard {
         };
         let mut numbers = Numbers([0; FIELDS - FIRST_NUMBER]);
         for (i, (place, text)) in numbers.0.iter_mut().zip(&fields[skipped + FIRST_NUMBER - 1..]).enumerate() {
-            *place = number(text)
-                .ok_or_else(|| FibsBoardError::Number { field: FIRST_NUMBER + i, text: excerpt(text) })?;
+            *place =
+                number(text).ok_or_else(|| FibsBoardError::Number { field: FIRST_NUMBER + i, text: excerpt(text) })?;
         }
         let numbers = numbers;
 

@@ -7,9 +7,7 @@ use thiserror::Error;
 use crate::{
     board::{CubeOwner, CubeState, CubeValueError, FibsBoard, Position, Xgid, XgidAction},
     bot::{Bot, BotError, DoubleAnswer, Valuation},
-    rules::{
-        Dice, DiceError, MatchScore, MatchScoreError, MoneyOptions, Move, RuleSet, Session, Stakes, StakesError,
-    },
+    rules::{Dice, DiceError, MatchScore, MatchScoreError, MoneyOptions, Move, RuleSet, Session, Stakes, StakesError},
     search::RankedPlay,
 };
 
@@ -181,12 +179,7 @@ impl Question {
     }
 }
 
-fn session(
-    length: u32,
-    scores: [u32; 2],
-    crawford: bool,
-    money: MoneyOptions,
-) -> Result<Session, MatchScoreError> {
+fn session(length: u32, scores: [u32; 2], crawford: bool, money: MoneyOptions) -> Result<Session, MatchScoreError> {
     match length {
         0 => Ok(Session::Money(money)),
         _ => MatchScore::new(length, scores, crawford).map(Session::Match),

@@ -13,6 +13,8 @@
 //! - Dice may come before or behind the position; a position that follows an answer forgets them.
 //! - The first score of a session at which a player needs one point is that of the Crawford game, and any other at which he
 //!   still does comes after it; what an XGID or a Match ID says about that counts more.
+//! - While the bot looks ahead, only `stop`, `quit`, `isready` and questions about keys are obeyed; other lines are refused.
+//!   `quit` gives the best answer so far first. When the lines end, the bot still thinks to the end.
 //! - Whether a double waits for an answer is said by an XGID or a Match ID.
 
 mod command;

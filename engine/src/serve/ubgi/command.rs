@@ -17,13 +17,19 @@ use super::{
 pub enum Command {
     Ubgi,
     IsReady,
-    Set { key: String, value: String },
+    Set {
+        key: String,
+        value: String,
+    },
     Get(String),
     Keys,
     NewGame,
     NewSession(NewSession),
     SetScore([u32; 2]),
-    SetCube { value: u32, owner: Option<MatchPlayer> },
+    SetCube {
+        value: u32,
+        owner: Option<MatchPlayer>,
+    },
     SetTurn(MatchPlayer),
     Position(Setup),
     Dice(Dice),
@@ -86,7 +92,10 @@ impl<'a> Words<'a> {
     fn number(&mut self, what: &'static str) -> Result<u32, UbgiError> {
         const EXPECTED: &str = "a whole number";
         let word = self.take(what, EXPECTED)?;
-        word.parse().ok().filter(|_| word.bytes().all(|byte| byte.is_ascii_digit())).ok_or_else(|| wrong(what, word, EXPECTED))
+        word.parse()
+            .ok()
+            .filter(|_| word.bytes().all(|byte| byte.is_ascii_digit()))
+            .ok_or_else(|| wrong(what, word, EXPECTED))
     }
 
     fn player(&mut self, what: &'static str) -> Result<MatchPlayer, UbgiError> {
@@ -141,9 +150,7 @@ impl FromStr for Command {
     fn from_str(line: &str) -> Result<Command, UbgiError> {
         if line.starts_with("board:") {
             let board: Option<FibsBoard> = line.parse().ok();
-            return Ok(Command::Bare(
-                board.and_then(|board| Question::of_board(&board, MoneyOptions::default()).ok()),
-            ));
+            return Ok(Command::Bare(board.and_then(|board| Question::of_board(&board, MoneyOptions::default()).ok())));
         }
         if line.starts_with("XGID=") {
             let xgid: Option<Xgid> = line.parse().ok();

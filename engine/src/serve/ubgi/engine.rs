@@ -19,10 +19,7 @@ use crate::{
 };
 
 use super::{
-    super::{
-        Question,
-        line_reader::{Line, next_line},
-    },
+    super::line_reader::{Line, next_line},
     PROTOCOL,
     command::{Command, Go, Role},
     error::UbgiError,
@@ -158,7 +155,10 @@ impl<'m> Engine<'m> {
                 Event::News(news) => self.hear(news, out)?,
                 Event::Line(line) => match self.obey(line, send, out) {
                     Ok(()) => {}
-                    Err(Refusal::Quit) => return Ok(()),
+                    Err(Refusal::Quit) => {
+                        out.flush()?;
+                        return Ok(());
+                    }
                     Err(Refusal::Io(error)) => return Err(error.into()),
                     Err(Refusal::Sorry) => writeln!(out, "sorry")?,
                     Err(Refusal::Error(error)) => writeln!(out, "error {error}")?,
@@ -175,9 +175,7 @@ impl<'m> Engine<'m> {
         let Some(running) = self.running.as_mut().filter(|running| running.number == number) else { return Ok(()) };
         match news {
             News::Found(_, found) => {
-                if let Some(info) = &found.info {
-                    writeln!(out, "{info}")?;
-                }
+                tell_info(&found, out)?;
                 running.best = Some(found);
                 if running.stopped { self.answer(out) } else { Ok(()) }
             }
@@ -212,8 +210,9 @@ impl<'m> Engine<'m> {
         let Line::Whole(bytes) = line else {
             return Err(UbgiError::argument("line", format_args!("longer than {LONGEST_LINE} bytes")).into());
         };
-        let text = std::str::from_utf8(&bytes)
-            .map_err(|error| UbgiError::argument("line", format_args!("not UTF-8 from byte {} on", error.valid_up_to())))?;
+        let text = std::str::from_utf8(&bytes).map_err(|error| {
+            UbgiError::argument("line", format_args!("not UTF-8 from byte {} on", error.valid_up_to()))
+        })?;
         let text = text.trim();
         if text.is_empty() {
             return Ok(());
@@ -224,7 +223,10 @@ impl<'m> Engine<'m> {
             Command::IsReady => writeln!(out, "readyok")?,
             Command::Keys => write_lines(&self.initial.key_lines(), out)?,
             Command::Get(name) => writeln!(out, "{}", self.settings.value_line(&name)?)?,
-            Command::Quit => return Err(Refusal::Quit),
+            Command::Quit => {
+                self.answer(out)?;
+                return Err(Refusal::Quit);
+            }
             Command::Stop => match &mut self.running {
                 Some(Running { best: None, stopped, stop, .. }) => {
                     *stopped = true;
@@ -247,14 +249,14 @@ impl<'m> Engine<'m> {
             Command::Dice(dice) => self.game.set_dice(dice),
             Command::Go(go) => {
                 let wanted = self.wanted(go.role)?;
-                self.search(wanted, go, send)?;
+                self.search(wanted, go, send, out)?;
                 self.game.answered();
             }
             Command::Bare(None) => return Err(Refusal::Sorry),
             Command::Bare(Some(question)) => {
                 let stakes = question.stakes.check(self.bot.rules());
                 stakes.map_err(|_| Refusal::Sorry)?;
-                self.search(Wanted::Bare(question), Go::default(), send)?;
+                self.search(Wanted::Bare(question), Go::default(), send, out)?;
             }
         }
         Ok(())
@@ -310,7 +312,8 @@ impl<'m> Engine<'m> {
         wanted: Wanted,
         go: Go,
         send: &dyn Fn(Task<'m>) -> Result<(), UbgiError>,
-    ) -> Result<(), UbgiError> {
+        out: &mut impl Write,
+    ) -> Result<(), Refusal> {
         self.searches += 1;
         let number = self.searches;
         let sign = Stop::on_sign();
@@ -320,8 +323,15 @@ impl<'m> Engine<'m> {
         };
         let depth = go.depth.unwrap_or(self.settings.ply).min(3);
         let (bot, pool, begin) = (self.bot.clone(), self.pool.clone(), Instant::now());
-        send(Task { number, wanted, bot, pool, depth, stop: stop.clone(), begin })?;
-        let bare = matches!(wanted, Wanted::Bare(Question { .. }));
+        let bare = matches!(wanted, Wanted::Bare(_));
+        let task = Task { number, wanted, bot, pool, depth, stop: stop.clone(), begin };
+        if depth == 0 {
+            // That takes no longer than to hand it to another thread.
+            let found =
+                task.look(0).map_err(|error| if bare { Refusal::Sorry } else { UbgiError::from(error).into() })?;
+            return Ok(tell(&found, out)?);
+        }
+        send(task)?;
         self.running = Some(Running { number, stop, best: None, stopped: false, bare });
         Ok(())
     }
@@ -349,6 +359,15 @@ impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Refusal {
         Refusal::Io(error)
     }
+}
+
+fn tell_info(found: &Found, out: &mut impl Write) -> io::Result<()> {
+    found.info.iter().try_for_each(|info| writeln!(out, "{info}"))
+}
+
+fn tell(found: &Found, out: &mut impl Write) -> io::Result<()> {
+    tell_info(found, out)?;
+    out.write_all(found.answer.as_bytes())
 }
 
 fn write_lines(lines: &[String], out: &mut impl Write) -> io::Result<()> {

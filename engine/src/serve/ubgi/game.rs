@@ -81,8 +81,7 @@ impl Game {
         if let Some(length) = length {
             MatchScore::new(length, [0, 0], false).map_err(|error| UbgiError::argument("length", error))?;
         }
-        let money =
-            MoneyOptions { jacoby: jacoby.unwrap_or(usual.jacoby), beavers: beavers.unwrap_or(usual.beavers) };
+        let money = MoneyOptions { jacoby: jacoby.unwrap_or(usual.jacoby), beavers: beavers.unwrap_or(usual.beavers) };
         *self = Game { length, crawford_rule: crawford, ..Game::new(money) };
         self.see_crawford();
         Ok(())
@@ -157,9 +156,12 @@ impl Game {
             }
             Setup::Match(position, id) => {
                 if id.state != GameState::Playing || id.resignation != Resignation::None {
-                    return Err(invalid(&"the Match ID is of a game that waits for no roll, play or answer to a double"));
+                    return Err(invalid(
+                        &"the Match ID is of a game that waits for no roll, play or answer to a double",
+                    ));
                 }
-                let MatchId { match_length, scores, crawford, cube_value, cube_owner, on_roll, double_offered, .. } = id;
+                let MatchId { match_length, scores, crawford, cube_value, cube_owner, on_roll, double_offered, .. } =
+                    id;
                 let dice = id.dice.map(|[a, b]| Dice::new(a, b)).transpose().map_err(|error| invalid(&error))?;
                 *self = Game {
                     length: (match_length > 0).then_some(match_length),
@@ -274,9 +276,16 @@ mod tests {
     #[test]
     fn the_first_score_with_one_point_to_go_is_that_of_the_crawford_game() {
         let mut game = session(Some(5));
-        for (scores, expected) in
-            [([3, 2], false), ([4, 2], true), ([4, 2], true), ([4, 3], false), ([4, 4], false), ([0, 4], false), ([0, 0], false), ([1, 4], true)]
-        {
+        for (scores, expected) in [
+            ([3, 2], false),
+            ([4, 2], true),
+            ([4, 2], true),
+            ([4, 3], false),
+            ([4, 4], false),
+            ([0, 4], false),
+            ([0, 0], false),
+            ([1, 4], true),
+        ] {
             game.set_scores(scores).unwrap();
             game.new_game();
             assert_eq!(crawford(&game), expected, "{scores:?}");

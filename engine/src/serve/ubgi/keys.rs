@@ -35,16 +35,8 @@ enum Kind {
     Enum(&'static [&'static str]),
 }
 
-const ALL: [Key; 8] = [
-    Key::Ply,
-    Key::Threads,
-    Key::Seed,
-    Key::Deterministic,
-    Key::EvalMode,
-    Key::Variant,
-    Key::Beavers,
-    Key::MoveId,
-];
+const ALL: [Key; 8] =
+    [Key::Ply, Key::Threads, Key::Seed, Key::Deterministic, Key::EvalMode, Key::Variant, Key::Beavers, Key::MoveId];
 
 impl Key {
     /// Its names in 0.2 and in 0.1.
@@ -211,7 +203,9 @@ impl Settings {
             match key.kind() {
                 Kind::Int(low, high) => format!("option name {name} type spin default {value} min {low} max {high}"),
                 Kind::Bool => format!("option name {name} type check default {value}"),
-                Kind::Enum(words) => format!("option name {name} type combo default {value} var {}", words.join(" var ")),
+                Kind::Enum(words) => {
+                    format!("option name {name} type combo default {value} var {}", words.join(" var "))
+                }
             }
         };
         ALL.into_iter().map(line).collect()

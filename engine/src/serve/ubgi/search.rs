@@ -59,7 +59,6 @@ pub enum Wanted {
 /// What a search to some depth has found.
 #[derive(Clone, Debug)]
 pub struct Found {
-    pub depth: u32,
     /// The line for those who look on.
     pub info: Option<String>,
     /// The answer if nothing better is found.
@@ -108,28 +107,37 @@ const LEVELS: [Level; 4] = [Level::ZeroPly, Level::OnePly, Level::TwoPly, Level:
 impl Task<'_> {
     /// Looks ahead ever more deeply. What takes no look-ahead is always found.
     fn deepen(&self, tell: impl Fn(Found)) -> Result<(), AnswerError> {
-        let bot = self.bot.clone().with_stop(self.stop.clone());
-        for (depth, level) in (0..=self.depth).zip(LEVELS) {
+        for depth in 0..=self.depth {
             if depth > 0 && self.stop.is_due() {
                 break;
             }
-            let (value, pv, answer) = self.wanted.look(&mut bot.at_level(level)?)?;
+            let found = self.look(depth)?;
             // A search that was stopped has found nothing more than the one before it.
             if depth > 0 && self.stop.is_due() {
                 break;
             }
-            let info = value.as_ref().map(|value| {
-                let pv = if pv.is_empty() { pv } else { format!(" pv {pv}") };
-                let time = self.begin.elapsed().as_millis();
-                format!("info role {} depth {depth} time_ms {time} {value}{pv}", value.role)
-            });
-            let answer = match value {
-                Some(value) => format!("eval {value}\n{answer}\n"),
-                None => format!("{answer}\n"),
-            };
-            tell(Found { depth, info, answer });
+            tell(found);
         }
         Ok(())
+    }
+
+    /// Looks so many plies ahead.
+    ///
+    /// # Errors
+    /// A question that has no answer.
+    pub fn look(&self, depth: u32) -> Result<Found, AnswerError> {
+        let mut bot = self.bot.at_level(LEVELS[LEVELS.len().min(depth as usize + 1) - 1])?.with_stop(self.stop.clone());
+        let (value, pv, answer) = self.wanted.look(&mut bot)?;
+        let info = value.as_ref().map(|value| {
+            let pv = if pv.is_empty() { pv } else { format!(" pv {pv}") };
+            let time = self.begin.elapsed().as_millis();
+            format!("info role {} depth {depth} time_ms {time} {value}{pv}", value.role)
+        });
+        let answer = match value {
+            Some(value) => format!("eval {value}\n{answer}\n"),
+            None => format!("{answer}\n"),
+        };
+        Ok(Found { info, answer })
     }
 }
 
@@ -218,9 +226,7 @@ fn doubles(
             let (equity, chance) = (decision.equity(), advice.chances.map(|chances| chances[way]));
             Ok((doubles, Value { role, equity, chance, probabilities: advice.probabilities }))
         }
-        Err(
-            BotError::NoCube | BotError::NoCubeInGame(_) | BotError::Crawford | BotError::HighestCube { .. },
-        ) => {
+        Err(BotError::NoCube | BotError::NoCubeInGame(_) | BotError::Crawford | BotError::HighestCube { .. }) => {
             let found = bot.evaluate(position, stakes);
             let (equity, chance, probabilities) = (found.cubeful, found.chance, found.probabilities);
             Ok((false, Value { role, equity, chance, probabilities }))
