@@ -409,7 +409,7 @@ fn answer(bots: &mut Bots<'_>, request: &Request) -> Result<Answer, RequestError
     let bot = if level == bot.level() {
         bot
     } else {
-        other = bot.at_level(level)?;
+        other = bot.at_level(level);
         &mut other
     };
     match &mut stakes.session {

@@ -21,7 +21,7 @@ use super::{CliError, Options};
 ///   setscore P0 P1, setcube value N owner center|p0|p1, setturn p0|p1
 ///   position gnubgid ID, position gnubgid ID:MATCHID, position xgid XGID
 ///   dice D1 D2
-///   go [role] chequer|cube|turn [movetime MS] [depth PLIES]
+///   go [role] chequer|cube|turn [movetime MS] [depth PLIES] [trials GAMES]
 ///   stop
 ///
 /// A line by itself that is a FIBS board or an XGID is answered with the action alone.
@@ -33,7 +33,7 @@ pub fn run(Args {}: &Args, options: &Options, out: &mut impl Write) -> Result<()
     let money = options.stakes(Stakes::MONEY)?.money_options();
     options.with_bot(|bot| {
         let pool = options.thread_pool()?;
-        match Engine::new(bot, pool, money).run(BufReader::new(io::stdin()), out) {
+        match Engine::new(bot, options.seed.unwrap_or(0), pool, money).run(BufReader::new(io::stdin()), out) {
             Ended::Quit => Ok(()),
             Ended::Input(error) | Ended::Thread(error) => Err(CliError::Input(error)),
             Ended::Output(error) => Err(CliError::Output(error)),

@@ -20,7 +20,7 @@ use thiserror::Error;
 
 use crate::{
     board::{FibsBoard, FibsBoardError, MatchPlayer},
-    bot::{Bot, Level},
+    bot::Bot,
     rules::MoneyOptions,
 };
 
@@ -190,8 +190,8 @@ impl ExternalPlayer<'_> {
                 Line::TooLong => Err(ExternalError::TooLong),
             };
             let reply = board.and_then(|board| {
-                let reply = match self.bot.level() {
-                    Level::ZeroPly => conversation.reply(&board),
+                let reply = match self.bot.level().plies() {
+                    0 => conversation.reply(&board),
                     _ => pool.install(|| conversation.reply(&board)),
                 };
                 let spent = begin.elapsed().as_secs_f64() * 1e3;

@@ -12,6 +12,9 @@ use super::{
     error::{UbgiError, excerpt},
 };
 
+/// The most games of a rollout.
+const MOST_TRIALS: u32 = 100_000_000;
+
 /// A line that makes sense by itself.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Command {
@@ -78,7 +81,10 @@ pub enum Role {
 pub struct Go {
     pub role: Role,
     pub time: Option<Duration>,
+    /// Plies.
     pub depth: Option<u32>,
+    /// Games of a rollout.
+    pub trials: Option<u32>,
 }
 
 /// The words behind a command, taken one by one.
@@ -274,8 +280,14 @@ fn go(mut words: Words<'_>) -> Result<Go, UbgiError> {
             "movetime" => go.time = Some(Duration::from_millis(words.number("movetime")?.into())),
             "depth" => go.depth = Some(words.number("depth")?),
             "nodes" => return Err(UbgiError::Unsupported("nodes")),
-            "trials" => return Err(UbgiError::Unsupported("trials")),
-            word => go.role = role(word).ok_or_else(|| wrong("go", word, "role, movetime or depth"))?,
+            "trials" => {
+                let trials = words.number("trials")?;
+                if !(1..=MOST_TRIALS).contains(&trials) {
+                    return Err(wrong("trials", &trials.to_string(), "1 to 100000000"));
+                }
+                go.trials = Some(trials);
+            }
+            word => go.role = role(word).ok_or_else(|| wrong("go", word, "role, movetime, depth or trials"))?,
         }
     }
     Ok(go)
@@ -303,7 +315,7 @@ mod tests {
         let cube = |line| assert_eq!(read(line), Command::Go(Go { role: Role::Cube, ..Go::default() }), "{line}");
         cube("go role cube");
         cube("go cube");
-        let limited = Go { role: Role::Turn, time: Some(Duration::from_millis(500)), depth: Some(2) };
+        let limited = Go { role: Role::Turn, time: Some(Duration::from_millis(500)), depth: Some(2), trials: None };
         assert_eq!(read("go role turn movetime 500 depth 2"), Command::Go(limited));
         assert_eq!(read("go"), Command::Go(Go::default()));
         let session = NewSession { length: Some(7), jacoby: None, beavers: None, crawford: false };
@@ -341,6 +353,7 @@ mod tests {
             ("go role chequer movetime", "bad_argument movetime: nothing"),
             ("go role chequer movetime -5", "bad_argument movetime: \"-5\""),
             ("go role chequer nodes 5", "unsupported_feature nodes"),
+            ("go role chequer trials 0", "bad_argument trials: \"0\""),
             ("newsession", "bad_argument type: nothing"),
             ("newsession type match", "bad_argument length"),
             ("newsession type money length 5", "bad_argument length: money play has none"),

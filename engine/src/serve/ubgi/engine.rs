@@ -4,7 +4,7 @@ use std::{
     io::{self, BufRead, Write},
     sync::{
         Arc,
-        mpsc::{Receiver, SyncSender, channel, sync_channel},
+        mpsc::{Receiver, RecvTimeoutError, SyncSender, channel, sync_channel},
     },
     thread,
     time::{Duration, Instant},
@@ -15,7 +15,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use crate::{
     bot::{Bot, Level, Valuation},
     rules::MoneyOptions,
-    search::Stop,
+    search::{RolloutOptions, Stop},
 };
 
 use super::{
@@ -25,13 +25,15 @@ use super::{
     error::UbgiError,
     game::Game,
     keys::{Key, Settings},
-    search::{Found, News, Task, Wanted, think},
+    search::{DEPTHS, Found, News, Task, Wanted, think},
 };
 
 /// Bytes that a line may have.
 const LONGEST_LINE: usize = 4096;
 /// Lines and news that wait.
 const MOST_WAITING: usize = 64;
+/// How long a search that is stopped may take to tell what it has found since it last told anything.
+const LAST_WORDS: Duration = Duration::from_millis(25);
 /// How much earlier than it must a search for a limited time ends, to have its answer there in time.
 const HEAD_START: Duration = Duration::from_millis(5);
 
@@ -74,8 +76,8 @@ struct Running {
     number: u64,
     stop: Stop,
     best: Option<Found>,
-    /// Whether an answer is due as soon as there is one.
-    stopped: bool,
+    /// When the answer is due, if it has been asked for.
+    due: Option<Instant>,
     /// Whether it was asked in the first draft's way.
     bare: bool,
 }
@@ -89,17 +91,12 @@ enum Event {
 }
 
 impl<'m> Engine<'m> {
-    /// An engine that begins with the level and the rules of `bot`, and looks ahead in `pool`.
-    pub fn new(bot: Bot<'m>, pool: ThreadPool, money: MoneyOptions) -> Engine<'m> {
+    /// An engine that begins with the level and the rules of `bot`, which has this seed, and looks ahead in `pool`.
+    pub fn new(bot: Bot<'m>, seed: u64, pool: ThreadPool, money: MoneyOptions) -> Engine<'m> {
         let settings = Settings {
-            ply: match bot.level() {
-                Level::ZeroPly | Level::Rollout => 0,
-                Level::OnePly => 1,
-                Level::TwoPly => 2,
-                Level::ThreePly => 3,
-            },
-            threads: pool.current_num_threads() as u32,
-            seed: 0,
+            level: bot.level(),
+            threads: pool.current_num_threads(),
+            seed,
             deterministic: true,
             cubeful: true,
             rules: bot.rules(),
@@ -147,8 +144,21 @@ impl<'m> Engine<'m> {
     ) -> Result<(), Ended> {
         let mut ended = false;
         while !ended || self.running.is_some() {
-            // The thread that thinks always listens.
-            let Ok(event) = events.recv() else { return Ok(()) };
+            let due = self.running.as_ref().filter(|running| running.best.is_some()).and_then(|running| running.due);
+            let event = match due {
+                Some(due) => events.recv_timeout(due.saturating_duration_since(Instant::now())),
+                None => events.recv().map_err(RecvTimeoutError::from),
+            };
+            let event = match event {
+                Ok(event) => event,
+                Err(RecvTimeoutError::Timeout) => {
+                    self.answer(out)?;
+                    out.flush()?;
+                    continue;
+                }
+                // The thread that thinks always listens.
+                Err(RecvTimeoutError::Disconnected) => return Ok(()),
+            };
             match event {
                 Event::End(None) => ended = true,
                 Event::End(Some(error)) => return Err(Ended::Input(error)),
@@ -177,7 +187,7 @@ impl<'m> Engine<'m> {
             News::Found(_, found) => {
                 tell_info(&found, out)?;
                 running.best = Some(found);
-                if running.stopped { self.answer(out) } else { Ok(()) }
+                Ok(())
             }
             News::Finished(_, Ok(())) => self.answer(out),
             News::Finished(_, Err(error)) => {
@@ -227,14 +237,12 @@ impl<'m> Engine<'m> {
                 self.answer(out)?;
                 return Err(Refusal::Quit);
             }
-            Command::Stop => match &mut self.running {
-                Some(Running { best: None, stopped, stop, .. }) => {
-                    *stopped = true;
-                    stop.now();
+            Command::Stop => {
+                if let Some(running) = &mut self.running {
+                    running.stop.now();
+                    running.due.get_or_insert(Instant::now() + LAST_WORDS);
                 }
-                Some(_) => self.answer(out)?,
-                None => {}
-            },
+            }
             _ if self.running.is_some() => return Err(UbgiError::SearchInProgress.into()),
             Command::Set { key, value } => self.set(&key, &value)?,
             Command::NewGame => self.game.new_game(),
@@ -278,12 +286,13 @@ impl<'m> Engine<'m> {
         let bad = |error: &dyn ToString| UbgiError::BadValue { key: name.to_owned(), detail: error.to_string() };
         match key {
             Key::Threads => {
-                let pool = ThreadPoolBuilder::new().num_threads(settings.threads as usize).build();
+                let pool = ThreadPoolBuilder::new().num_threads(settings.threads).build();
                 self.pool = Arc::new(pool.map_err(|error| UbgiError::Internal(error.to_string()))?);
             }
             Key::Variant => self.bot = self.bot.by_rules(settings.rules).map_err(|error| bad(&error))?,
             Key::Beavers => self.game.set_beavers(settings.beavers),
-            Key::Ply | Key::Seed | Key::Deterministic | Key::EvalMode | Key::MoveId => {}
+            Key::Seed => self.bot = self.bot.clone().with_seed(settings.seed),
+            Key::Level | Key::Ply | Key::Deterministic | Key::EvalMode | Key::MoveId => {}
         }
         self.settings = settings;
         Ok(())
@@ -321,18 +330,25 @@ impl<'m> Engine<'m> {
             Some(time) => sign.or_after(time.saturating_sub(HEAD_START)),
             None => sign,
         };
-        let depth = go.depth.unwrap_or(self.settings.ply).min(3);
-        let (bot, pool, begin) = (self.bot.clone(), self.pool.clone(), Instant::now());
+        let (mut bot, pool, begin) = (self.bot.clone(), self.pool.clone(), Instant::now());
+        let mut level = self.settings.level;
+        if let Some(depth) = go.depth {
+            level = DEPTHS[DEPTHS.len().min(depth as usize + 1) - 1];
+        }
+        if let Some(games) = go.trials {
+            level = Level::Rollout;
+            bot = bot.with_rollout(RolloutOptions { games, ..Bot::ROLLOUT });
+        }
         let bare = matches!(wanted, Wanted::Bare(_));
-        let task = Task { number, wanted, bot, pool, depth, stop: stop.clone(), begin };
-        if depth == 0 {
+        let task = Task { number, wanted, bot, pool, level, stop: stop.clone(), begin };
+        if task.is_quick() {
             // That takes no longer than to hand it to another thread.
             let found =
-                task.look(0).map_err(|error| if bare { Refusal::Sorry } else { UbgiError::from(error).into() })?;
+                task.look(level).map_err(|error| if bare { Refusal::Sorry } else { UbgiError::from(error).into() })?;
             return Ok(tell(&found, out)?);
         }
         send(task)?;
-        self.running = Some(Running { number, stop, best: None, stopped: false, bare });
+        self.running = Some(Running { number, stop, best: None, due: None, bare });
         Ok(())
     }
 }

@@ -2,18 +2,26 @@
 
 use std::fmt;
 
-use crate::rules::RuleSet;
+use crate::{
+    bot::{Level, UnknownLevel},
+    rules::{RuleSet, UnknownRuleSet},
+};
 
-use super::error::{UbgiError, excerpt};
+use super::{
+    error::{UbgiError, excerpt},
+    search::DEPTHS,
+};
 
 /// One thing that can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
-    /// Plies of look-ahead.
+    /// How far to look ahead, or whom to imitate.
+    Level,
+    /// Plies of look-ahead: the level of that depth.
     Ply,
     /// Threads to look ahead on.
     Threads,
-    /// The seed of whatever is random, which is nothing so far.
+    /// The seed of rollouts, and of the errors of levels that imitate people.
     Seed,
     /// Whether the same question always has the same answer, as it has anyway.
     Deterministic,
@@ -27,21 +35,49 @@ pub enum Key {
     MoveId,
 }
 
+/// The names of [`Level::ALL`].
+const LEVELS: [&str; 11] = [
+    "beginner",
+    "casual",
+    "intermediate",
+    "advanced",
+    "expert",
+    "worldclass",
+    "0ply",
+    "1ply",
+    "2ply",
+    "3ply",
+    "rollout",
+];
+
+/// The names of [`RuleSet::ALL`].
+const VARIANTS: [&str; 5] = ["backgammon", "tavla", "tavla2004", "table", "plain"];
+
 /// Values that a key takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    Int(u32, u32),
+    Int(u64, u64),
     Bool,
     Enum(&'static [&'static str]),
 }
 
-const ALL: [Key; 8] =
-    [Key::Ply, Key::Threads, Key::Seed, Key::Deterministic, Key::EvalMode, Key::Variant, Key::Beavers, Key::MoveId];
+const ALL: [Key; 9] = [
+    Key::Level,
+    Key::Ply,
+    Key::Threads,
+    Key::Seed,
+    Key::Deterministic,
+    Key::EvalMode,
+    Key::Variant,
+    Key::Beavers,
+    Key::MoveId,
+];
 
 impl Key {
     /// Its names in 0.2 and in 0.1.
     fn names(self) -> [&'static str; 2] {
         match self {
+            Key::Level => ["engine.level", "Level"],
             Key::Ply => ["engine.ply", "Ply"],
             Key::Threads => ["engine.threads", "Threads"],
             Key::Seed => ["engine.seed", "Seed"],
@@ -57,19 +93,21 @@ impl Key {
         match self {
             Key::Ply => Kind::Int(0, 3),
             Key::Threads => Kind::Int(1, 1024),
-            Key::Seed => Kind::Int(0, u32::MAX),
+            Key::Seed => Kind::Int(0, u64::MAX),
+            Key::Level => Kind::Enum(&LEVELS),
             Key::Deterministic | Key::Beavers | Key::MoveId => Kind::Bool,
             Key::EvalMode => Kind::Enum(&["cubeful", "cubeless"]),
-            Key::Variant => Kind::Enum(&["backgammon", "tavla", "tavla2004", "table", "plain"]),
+            Key::Variant => Kind::Enum(&VARIANTS),
         }
     }
 
     /// What it is for; a `!` in front where it does not change how well the bot plays.
     fn description(self) -> &'static str {
         match self {
-            Key::Ply => "plies of look-ahead",
+            Key::Level => "how far to look ahead, or whom to imitate",
+            Key::Ply => "plies of look-ahead: another name for the levels of that depth",
             Key::Threads => "! threads to look ahead on",
-            Key::Seed => "! nothing is random",
+            Key::Seed => "! seed of rollouts, and of the errors of levels that imitate people",
             Key::Deterministic => "! the same question has the same answer anyway",
             Key::EvalMode => "whether plays are valued with the cube",
             Key::Variant => "the rules",
@@ -87,9 +125,9 @@ impl Key {
 /// What is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
-    pub ply: u32,
-    pub threads: u32,
-    pub seed: u32,
+    pub level: Level,
+    pub threads: usize,
+    pub seed: u64,
     pub deterministic: bool,
     pub cubeful: bool,
     pub rules: RuleSet,
@@ -100,7 +138,7 @@ pub struct Settings {
 /// A value, as it is read and written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
-    Int(u32),
+    Int(u64),
     Bool(bool),
     Word(&'static str),
 }
@@ -122,8 +160,9 @@ impl Settings {
             Kind::Int(..) | Kind::Bool => Value::Word(""),
         };
         match key {
-            Key::Ply => Value::Int(self.ply),
-            Key::Threads => Value::Int(self.threads),
+            Key::Level => word(&self.level.to_string()),
+            Key::Ply => Value::Int(self.level.plies().into()),
+            Key::Threads => Value::Int(self.threads as u64),
             Key::Seed => Value::Int(self.seed),
             Key::Deterministic => Value::Bool(self.deterministic),
             Key::EvalMode => word(if self.cubeful { "cubeful" } else { "cubeless" }),
@@ -158,15 +197,20 @@ impl Settings {
             }
         };
         match (key, value) {
-            (Key::Ply, Value::Int(number)) => self.ply = number,
-            (Key::Threads, Value::Int(number)) => self.threads = number,
+            (Key::Level, Value::Word(word)) => {
+                self.level = word.parse().map_err(|error: UnknownLevel| wrong(error.to_string()))?;
+            }
+            (Key::Ply, Value::Int(number)) => {
+                self.level = DEPTHS[DEPTHS.len().min(number as usize + 1) - 1];
+            }
+            (Key::Threads, Value::Int(number)) => self.threads = number as usize,
             (Key::Seed, Value::Int(number)) => self.seed = number,
             (Key::Deterministic, Value::Bool(on)) => self.deterministic = on,
             (Key::Beavers, Value::Bool(on)) => self.beavers = on,
             (Key::MoveId, Value::Bool(on)) => self.move_id = on,
             (Key::EvalMode, Value::Word(word)) => self.cubeful = word == "cubeful",
             (Key::Variant, Value::Word(word)) => {
-                self.rules = word.parse().map_err(|error| wrong(format!("{error}")))?;
+                self.rules = word.parse().map_err(|error: UnknownRuleSet| wrong(error.to_string()))?;
             }
             _ => return Err(UbgiError::Internal(format!("{} has a value of another kind", excerpt(name)))),
         }
@@ -217,7 +261,7 @@ mod tests {
     use super::*;
 
     const START: Settings = Settings {
-        ply: 0,
+        level: Level::ZeroPly,
         threads: 2,
         seed: 0,
         deterministic: true,
@@ -228,12 +272,20 @@ mod tests {
     };
 
     #[test]
+    fn names_are_those_of_what_they_name() {
+        assert_eq!(Level::ALL.map(|level| level.to_string()), LEVELS);
+        assert_eq!(RuleSet::ALL.map(|rules| rules.to_string()), VARIANTS);
+    }
+
+    #[test]
     fn values_are_set_and_told() {
         let mut settings = START;
         for (name, value, line) in [
             ("engine.ply", "3", "value engine.ply 3"),
             ("Threads", "8", "value Threads 8"),
             ("engine.seed", "4294967295", "value engine.seed 4294967295"),
+            ("engine.level", "worldclass", "value engine.level worldclass"),
+            ("Ply", "2", "value engine.level 2ply"),
             ("Deterministic", "false", "value Deterministic false"),
             ("EvalMode", "cubeless", "value EvalMode cubeless"),
             ("game.variant", "tavla", "value game.variant tavla"),
@@ -241,7 +293,8 @@ mod tests {
             ("MoveId", "true", "value MoveId true"),
         ] {
             settings.set(name, value).unwrap();
-            assert_eq!(settings.value_line(name).as_deref(), Ok(line));
+            let read = line.split(' ').nth(1).unwrap();
+            assert_eq!(settings.value_line(read).as_deref(), Ok(line));
         }
         assert!(!settings.cubeful && settings.rules == RuleSet::Tavla);
     }
@@ -267,13 +320,14 @@ mod tests {
     #[test]
     fn keys_are_told_in_both_dialects() {
         let keys = START.key_lines();
-        assert_eq!(keys[0], "key engine.ply int 0..3 0 plies of look-ahead");
-        assert_eq!(keys[1], "key engine.threads int 1..1024 2 ! threads to look ahead on");
-        assert!(keys[3].starts_with("key engine.deterministic bool true|false true !"));
-        assert!(keys[4].starts_with("key engine.eval_mode enum cubeful|cubeless cubeful "));
+        assert!(keys[0].starts_with("key engine.level enum beginner|casual|"));
+        assert!(keys[1].starts_with("key engine.ply int 0..3 0 plies of look-ahead"));
+        assert_eq!(keys[2], "key engine.threads int 1..1024 2 ! threads to look ahead on");
+        assert!(keys[4].starts_with("key engine.deterministic bool true|false true !"));
+        assert!(keys[5].starts_with("key engine.eval_mode enum cubeful|cubeless cubeful "));
         let options = START.option_lines();
-        assert_eq!(options[1], "option name Threads type spin default 2 min 1 max 1024");
-        assert_eq!(options[3], "option name Deterministic type check default true");
-        assert_eq!(options[4], "option name EvalMode type combo default cubeful var cubeful var cubeless");
+        assert_eq!(options[2], "option name Threads type spin default 2 min 1 max 1024");
+        assert_eq!(options[4], "option name Deterministic type check default true");
+        assert_eq!(options[5], "option name EvalMode type combo default cubeful var cubeful var cubeless");
     }
 }

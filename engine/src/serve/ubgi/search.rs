@@ -27,8 +27,7 @@ pub struct Task<'m> {
     pub wanted: Wanted,
     pub bot: Bot<'m>,
     pub pool: Arc<ThreadPool>,
-    /// The most plies to look ahead.
-    pub depth: u32,
+    pub level: Level,
     pub stop: Stop,
     pub begin: Instant,
 }
@@ -102,18 +101,32 @@ pub fn think<'m>(tasks: &Receiver<Task<'m>>, tell: impl Fn(News) + Sync) {
     }
 }
 
-const LEVELS: [Level; 4] = [Level::ZeroPly, Level::OnePly, Level::TwoPly, Level::ThreePly];
+/// The levels of each depth, from 0 plies on.
+pub const DEPTHS: [Level; 4] = [Level::ZeroPly, Level::OnePly, Level::TwoPly, Level::ThreePly];
+
+/// The levels that lead to this one, which comes last: who is imitated does not look at what deeper thought would find, and
+/// what is rolled out is looked at first.
+fn steps(level: Level) -> impl Iterator<Item = Level> {
+    let shallower = if level.misjudges() > 0.0 { 0 } else { usize::from(level.plies()) };
+    let shallower = if level == Level::Rollout { shallower + 1 } else { shallower };
+    DEPTHS.into_iter().take(shallower).chain([level])
+}
 
 impl Task<'_> {
+    /// Whether the answer comes at once.
+    pub fn is_quick(&self) -> bool {
+        steps(self.level).count() == 1
+    }
+
     /// Looks ahead ever more deeply. What takes no look-ahead is always found.
     fn deepen(&self, tell: impl Fn(Found)) -> Result<(), AnswerError> {
-        for depth in 0..=self.depth {
-            if depth > 0 && self.stop.is_due() {
+        for (step, level) in steps(self.level).enumerate() {
+            if step > 0 && self.stop.is_due() {
                 break;
             }
-            let found = self.look(depth)?;
-            // A search that was stopped has found nothing more than the one before it.
-            if depth > 0 && self.stop.is_due() {
+            let found = self.look(level)?;
+            // A search that was stopped has found nothing more than the one before it; a rollout may have.
+            if step > 0 && self.stop.is_due() && level != Level::Rollout {
                 break;
             }
             tell(found);
@@ -121,16 +134,16 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// Looks so many plies ahead.
+    /// Thinks as well as a level does.
     ///
     /// # Errors
     /// A question that has no answer.
-    pub fn look(&self, depth: u32) -> Result<Found, AnswerError> {
-        let mut bot = self.bot.at_level(LEVELS[LEVELS.len().min(depth as usize + 1) - 1])?.with_stop(self.stop.clone());
+    pub fn look(&self, level: Level) -> Result<Found, AnswerError> {
+        let mut bot = self.bot.at_level(level).with_stop(self.stop.clone());
         let (value, pv, answer) = self.wanted.look(&mut bot)?;
         let info = value.as_ref().map(|value| {
             let pv = if pv.is_empty() { pv } else { format!(" pv {pv}") };
-            let time = self.begin.elapsed().as_millis();
+            let (depth, time) = (level.plies(), self.begin.elapsed().as_millis());
             format!("info role {} depth {depth} time_ms {time} {value}{pv}", value.role)
         });
         let answer = match value {
@@ -231,7 +244,7 @@ fn doubles(
             let (equity, chance, probabilities) = (found.cubeful, found.chance, found.probabilities);
             Ok((false, Value { role, equity, chance, probabilities }))
         }
-        Err(error @ (BotError::Level(_) | BotError::Outcomes(_))) => Err(error.into()),
+        Err(error @ BotError::Outcomes(_)) => Err(error.into()),
     }
 }
 
