@@ -334,6 +334,11 @@ pub fn main() -> ExitCode {
             complain(NAME, &error.to_string());
             ExitCode::FAILURE
         }
+        #[cfg(feature = "serve")]
+        Err(ref refused @ CliError::Listen { ref error, .. }) if error.kind() != io::ErrorKind::InvalidInput => {
+            complain(NAME, &refused.to_string());
+            ExitCode::FAILURE
+        }
         Err(error) => {
             complain(NAME, &error.to_string());
             ExitCode::from(2)

@@ -98,9 +98,7 @@ impl Question {
     /// # Errors
     /// A game that is over, and values out of range.
     pub fn of_board(board: &FibsBoard, money: MoneyOptions) -> Result<Question, QuestionError> {
-        // GNU Backgammon calls the only game of a match to one point a Crawford game, in which the cube means nothing.
-        let needing_one = board.scores.iter().filter(|&&score| score + 1 == board.match_length).count();
-        let session = session(board.match_length, board.scores, board.crawford && needing_one == 1, money)?;
+        let session = session(board.match_length, board.scores, board.crawford, money)?;
         let asked = match board.dice {
             Some([first, second]) => Asked::Play(Dice::new(first, second)?),
             // Only a beaver leaves the cube with the opponent of him who has doubled.

@@ -88,6 +88,13 @@ impl Client {
         self.line()
     }
 
+    /// The next line, or nothing from a connection that is torn down.
+    pub fn line_if_any(&mut self) -> String {
+        let mut line = String::new();
+        let _ = self.input.read_line(&mut line);
+        line.trim_end_matches('\n').to_owned()
+    }
+
     /// Whatever comes until the other side closes.
     pub fn rest(mut self) -> String {
         let mut rest = String::new();
