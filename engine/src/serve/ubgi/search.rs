@@ -171,10 +171,13 @@ impl Wanted {
                 Ok((Some(value), String::new(), format!("bestcube {}", cube_word(doubles))))
             }
             Wanted::Take { position, stakes } => {
-                let question = Question { position, stakes, asked: Asked::Double };
                 let advice = bot.cube_action(&position, &stakes)?;
-                let answer = question.answer(bot)?;
                 let decision = advice.decision;
+                let answer = match (decision.is_take(), decision.beaver) {
+                    (true, true) => Answer::Beaver,
+                    (true, false) => Answer::Take,
+                    (false, _) => Answer::Drop,
+                };
                 let way = if decision.is_take() { 1 } else { 2 };
                 let value = Value {
                     role: "cube",
