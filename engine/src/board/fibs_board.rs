@@ -311,7 +311,7 @@ mod tests {
         let hit = "board:rusty:gnu0:3:0:0:-1:-2:0:0:0:0:5:0:3:0:0:0:-4:5:1:0:1:-3:0:-4:0:0:0:0:-1:0:-1:0:0:0:0:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1";
         let board: FibsBoard = hit.parse().unwrap();
         assert_eq!((board.position.bar(), board.position.checkers(24), board.position.checkers(1)), (1, 2, 1));
-        assert_eq!(board.position.opponent_checkers(5), 1);
+        assert_eq!([9, 11].map(|point| board.position.opponent_checkers(point)), [1, 1]);
 
         // Player 0 is asked whether he takes player 1's double.
         let double = "board:gnu0:rusty:3:0:1:0:-3:0:0:2:0:3:0:3:0:0:1:-3:4:2:0:0:-1:-2:-3:-2:0:0:0:-1:0:1:0:0:0:0:1:1:1:1:1:-1:0:25:0:0:0:0:0:0:0:1";

@@ -107,12 +107,14 @@ impl Game {
 
     /// Takes note of the score at which a player first needs one point.
     fn see_crawford(&mut self) {
-        let one_away = self.scores.iter().filter(|&&score| Some(score + 1) == self.length).count() == 1;
-        match self.crawford {
-            _ if !one_away => self.crawford = Crawford::NotYet,
-            Crawford::NotYet => self.crawford = Crawford::At(self.scores),
-            Crawford::At(_) | Crawford::Over => {}
-        }
+        let one_away = self.scores.iter().filter(|&&score| Some(score + 1) == self.length).count();
+        self.crawford = match (one_away, self.crawford) {
+            (0, _) => Crawford::NotYet,
+            (1, Crawford::NotYet) => Crawford::At(self.scores),
+            (1, known) => known,
+            // It has been played before both need one point.
+            _ => Crawford::Over,
+        };
     }
 
     /// Sets the cube.
