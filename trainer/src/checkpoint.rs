@@ -16,7 +16,7 @@ use zar::{board::Position, durable, net::Probabilities};
 use crate::{learner::ClassState, self_play::Sample};
 
 const MAGIC: [u8; 8] = *b"ZARCKPT\n";
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 const PREFIX: usize = 16;
 /// Far more than the largest network needs; a length in a forged file cannot ask for more.
 const LIMIT: usize = 8 << 30;
@@ -49,6 +49,8 @@ pub struct RunState {
     pub classes: Vec<ClassState>,
     /// What has been played but not learnt yet.
     pub pending: Vec<Sample>,
+    /// What may be learnt from again, the oldest first.
+    pub replay: Vec<Sample>,
 }
 
 /// Why a checkpoint was refused.
@@ -190,6 +192,7 @@ mod tests {
                 averaged_dense: vec![(vec![0.0], vec![3.0, 4.0])],
             }],
             pending: vec![Sample { position: Position::START, target: Probabilities::default() }],
+            replay: vec![Sample { position: Position::START, target: Probabilities::default() }; 3],
         }
     }
 

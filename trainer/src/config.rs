@@ -32,6 +32,10 @@ pub struct Config {
     /// The arithmetic of self-play: `exact`, or `quantised`, which is faster and gives other games.
     #[serde(default = "exact", skip_serializing_if = "is_exact")]
     pub precision: Precision,
+    /// The most positions that are kept to be learnt from again. With 0 each round is learnt from alone; otherwise from
+    /// as many positions as its own times its passes, drawn from those that are kept.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub replay: usize,
     /// Whether self-play knows the exact values of bear-offs, so that the networks learn them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bearoff_tables: bool,
@@ -107,6 +111,11 @@ fn is_exact(precision: &Precision) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_none_at_all(share: &f64) -> bool {
     *share == 0.0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
+fn is_nothing(count: &usize) -> bool {
+    *count == 0
 }
 
 fn once() -> u32 {
@@ -258,6 +267,7 @@ impl Config {
         require((0.0..=1.0).contains(&self.random_openings), "random_openings", &self.random_openings, "0 to 1")?;
         require((1..=1000).contains(&self.random_plays), "random_plays", &self.random_plays, "1 to 1000")?;
         require((0.0..=1e6).contains(&self.averaged_rounds), "averaged_rounds", &self.averaged_rounds, "0 to 1e6")?;
+        require(self.replay <= 1 << 24, "replay", &self.replay, "at most 16777216")?;
         require(!self.phases.is_empty(), "the number of phases", &0, "at least 1")?;
         for (i, phase) in self.phases.iter().enumerate() {
             let name = |what: &str| format!("{what} of phase {}", i + 1);

@@ -175,10 +175,7 @@ impl Learner {
             let mut order: Vec<&Sample> =
                 samples.iter().filter(|sample| PositionClass::of(&sample.position) == learner.class).collect();
             for pass in 0..passes {
-                for i in (1..order.len()).rev() {
-                    order.swap(i, ((u64::from(shuffle.next_u32()) * (i as u64 + 1)) >> 32) as usize);
-                }
-                let loss = learner.learn(&order, self.batch, rate)?;
+                let loss = learner.learn_shuffled(&mut order, &mut shuffle, self.batch, rate)?;
                 // Later passes have seen the positions before.
                 if pass == 0 {
                     learnt.loss[learner.class.index()] = loss;
@@ -210,7 +207,10 @@ impl Learner {
 
 impl ClassLearner {
     /// A network at its first weights, which are its average too.
-    fn new(
+    ///
+    /// # Errors
+    /// A shape that burn refuses.
+    pub(crate) fn new(
         class: PositionClass,
         shape: &NetworkShape,
         weights: Weights,
@@ -274,6 +274,23 @@ impl ClassLearner {
         })
     }
 
+    /// Learns from all of `order`, which is shuffled first, in batches of about `batch`; the mean loss of a position.
+    ///
+    /// # Errors
+    /// Weights that run away.
+    pub(crate) fn learn_shuffled(
+        &mut self,
+        order: &mut [&Sample],
+        shuffle: &mut impl Rng,
+        batch: usize,
+        rate: f64,
+    ) -> Result<f64, LearnError> {
+        for i in (1..order.len()).rev() {
+            order.swap(i, ((u64::from(shuffle.next_u32()) * (i as u64 + 1)) >> 32) as usize);
+        }
+        self.learn(order, batch, rate)
+    }
+
     /// Learns from all of `order` in batches of about `batch`; the mean loss of a position.
     fn learn(&mut self, order: &[&Sample], batch: usize, rate: f64) -> Result<f64, LearnError> {
         if order.is_empty() {
@@ -308,7 +325,11 @@ impl ClassLearner {
         Ok(())
     }
 
-    fn network(&self) -> Result<Network, LearnError> {
+    /// The network as it is at this moment.
+    ///
+    /// # Errors
+    /// A device that cannot be read.
+    pub(crate) fn network(&self) -> Result<Network, LearnError> {
         let dense = self.tail.weights().map_err(|error| self.tail_error(error))?;
         self.assembled(self.sparse.state().0, &dense)
     }

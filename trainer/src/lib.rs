@@ -26,8 +26,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! [`run`] is the loop that learns; [`self_play`] the games and their targets; [`learner`] the networks while they
-//! learn, with [`sparse_layer`] for the first layer, [`dense_tail`] for the rest, and [`growth`] for what they begin with. [`score`] and [`duel`] measure.
+//! [`run`] is the loop that learns; [`self_play`] the games and their targets; [`replay`] what is learnt from again; [`learner`] the networks while they
+//! learn, with [`sparse_layer`] for the first layer, [`dense_tail`] for the rest, and [`growth`] for what they begin with. [`sieve`] trains what makes looking ahead faster. [`score`] and [`duel`] measure.
 
 pub mod checkpoint;
 pub mod cli;
@@ -39,8 +39,10 @@ pub mod growth;
 pub mod learner;
 pub mod metrics;
 pub mod plot;
+pub mod replay;
 pub mod run;
 pub mod score;
 pub mod seeds;
 pub mod self_play;
+pub mod sieve;
 pub mod sparse_layer;

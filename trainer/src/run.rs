@@ -28,7 +28,9 @@ use crate::{
     duel::{Duel, DuelError},
     learner::{LearnError, Learner, Learnt},
     metrics::{self, Measurement},
+    replay::Replay,
     score::{Reference, ScoreError, ScoreTable},
+    seeds::{Purpose, stream},
     self_play::{Sample, SelfPlay},
 };
 
@@ -111,6 +113,7 @@ pub struct Run {
     rival_games: u64,
     rival: Vec<u8>,
     pending: Vec<Sample>,
+    replay: Replay,
     last_learnt: Learnt,
 }
 
@@ -195,6 +198,7 @@ impl Run {
             folder: folder.into(),
             _lock: lock,
             tables: tables(&config),
+            replay: Replay::new(config.replay),
             config,
             date: today(),
             learner,
@@ -242,6 +246,7 @@ impl Run {
             folder: folder.into(),
             _lock: lock,
             tables: tables(&config),
+            replay: Replay::restored(config.replay, state.replay),
             config,
             date: state.date,
             learner,
@@ -344,9 +349,18 @@ impl Run {
             random_openings: self.config.random_openings,
             random_plays: self.config.random_plays,
         };
-        let (learner, pending, round) = (&mut self.learner, &self.pending, self.round);
+        self.replay.add(&self.pending);
+        let drawn = (self.config.replay > 0).then(|| {
+            let count = self.pending.len() * settings.passes as usize;
+            self.replay.draw(count, &mut stream(self.config.seed, Purpose::Replay, self.round))
+        });
+        let (samples, passes) = match &drawn {
+            Some(drawn) => (drawn, 1),
+            None => (&self.pending, settings.passes),
+        };
+        let (learner, round) = (&mut self.learner, self.round);
         let (learnt, played) = rayon::join(
-            || learner.learn(pending, round, settings.rate, settings.passes),
+            || learner.learn(samples, round, settings.rate, passes),
             || self_play.play(&model, self.games, count),
         );
         self.last_learnt = learnt?;
@@ -394,6 +408,7 @@ impl Run {
             rival: self.rival.clone(),
             classes: self.learner.state()?,
             pending: self.pending.clone(),
+            replay: self.replay.in_order(),
         };
         state.save(&self.folder.join(CHECKPOINT_FOLDER))?;
         Ok(())

@@ -16,6 +16,8 @@ pub enum Purpose {
     Shuffle,
     /// The dice of a duel.
     Duel,
+    /// What is learnt from again in a round.
+    Replay,
 }
 
 /// The stream of the `number`th thing of a kind under a run's seed.

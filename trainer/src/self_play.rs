@@ -182,6 +182,7 @@ fn expectation(
     let mut sums = [0.0f32; OUTPUTS];
     for dice in Dice::ALL {
         plays.generate(position, dice, rules);
+        evaluator.sift(position, plays);
         evaluator.evaluate_plays(position, plays, evaluations);
         let best = evaluations[best_play(evaluations, rules)].flipped().to_array();
         for (sum, value) in sums.iter_mut().zip(best) {

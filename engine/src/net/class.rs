@@ -33,6 +33,24 @@ impl PositionClass {
     }
 }
 
+/// What a network of a model is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NetworkRole {
+    /// Evaluates the positions of a class.
+    Evaluates(PositionClass),
+    /// Says which of many plays are worth an evaluation.
+    Sieve,
+}
+
+impl fmt::Display for NetworkRole {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NetworkRole::Evaluates(class) => class.fmt(f),
+            NetworkRole::Sieve => f.pad("sieve"),
+        }
+    }
+}
+
 impl fmt::Display for PositionClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {

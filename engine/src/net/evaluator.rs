@@ -6,11 +6,12 @@ use thiserror::Error;
 
 use crate::{
     board::Position,
-    rules::{LegalPlay, Outcome, RuleSet},
+    rules::{LegalPlay, LegalPlays, Outcome, RuleSet},
 };
 
 use super::{
     Model, OUTPUTS, PositionClass, Probabilities, forward,
+    model::SIEVE,
     quantised::{self, QuantisedNetwork},
 };
 
@@ -32,9 +33,11 @@ pub struct Evaluator<'m> {
     rules: RuleSet,
     arch: Arch,
     pass: Pass<'m>,
+    /// What the sieve says of plays, and their places.
+    sifted: Vec<(f32, usize)>,
 }
 
-/// The buffers of a forward pass, accumulators in the order of [`PositionClass::ALL`].
+/// The buffers of a forward pass, accumulators in the order of the model's networks.
 #[derive(Clone, Debug)]
 enum Pass<'m> {
     Exact {
@@ -52,10 +55,7 @@ impl<'m> Pass<'m> {
     fn new(model: &'m Model, precision: Precision) -> Pass<'m> {
         match precision {
             Precision::Exact => Pass::Exact {
-                accumulators: PositionClass::ALL
-                    .iter()
-                    .map(|&class| forward::Accumulator::for_network(model.network(class)))
-                    .collect(),
+                accumulators: model.networks().iter().map(forward::Accumulator::for_network).collect(),
                 activations: forward::Activations::default(),
             },
             Precision::Quantised => {
@@ -90,7 +90,13 @@ impl<'m> Evaluator<'m> {
 
     /// An evaluator for one thread, by the rules that the model learnt.
     pub fn in_precision(model: &'m Model, precision: Precision) -> Evaluator<'m> {
-        Evaluator { model, rules: model.rules(), arch: Arch::new(), pass: Pass::new(model, precision) }
+        Evaluator {
+            model,
+            rules: model.rules(),
+            arch: Arch::new(),
+            pass: Pass::new(model, precision),
+            sifted: Vec::new(),
+        }
     }
 
     /// An evaluator for games by `rules`.
@@ -137,8 +143,8 @@ impl<'m> Evaluator<'m> {
             return Probabilities::certain(outcome);
         }
         let class = PositionClass::of(position);
-        self.accumulate(class, position);
-        let outputs = self.evaluate_from(class, position);
+        self.accumulate(class.index(), position);
+        let outputs = self.evaluate_from(class.index(), position);
         Probabilities::from_array(outputs).made_possible(position, self.rules)
     }
 
@@ -156,38 +162,67 @@ impl<'m> Evaluator<'m> {
             }
             let class = PositionClass::of(after);
             if !accumulated[class.index()] {
-                self.accumulate(class, &unmoved);
+                self.accumulate(class.index(), &unmoved);
                 accumulated[class.index()] = true;
             }
-            let outputs = self.evaluate_from(class, after);
+            let outputs = self.evaluate_from(class.index(), after);
             results.push(Probabilities::from_array(outputs).made_possible(after, self.rules));
         }
     }
 
-    /// Computes the first layer of a class's network for `position`.
+    /// Keeps those of many plays of one position that are worth an evaluation, in their order: where there is a sieve,
+    /// the `most` best contact positions by what it says, and all other results; else all.
+    pub fn sift(&mut self, position: &Position, plays: &mut LegalPlays, most: usize) {
+        if plays.len() <= most || self.model.sieve().is_none() {
+            return;
+        }
+        let is_contact = |after: &Position| !after.is_over() && PositionClass::of(after) == PositionClass::Contact;
+        self.accumulate(SIEVE, &position.swapped());
+        self.sifted.clear();
+        for (place, LegalPlay { after, .. }) in plays.iter().enumerate() {
+            if is_contact(after) {
+                let outputs = self.evaluate_from(SIEVE, after);
+                let equity = Probabilities::from_array(outputs).made_possible(after, self.rules).equity(self.rules);
+                self.sifted.push((equity.0, place));
+            }
+        }
+        if self.sifted.len() <= most {
+            return;
+        }
+        // The opponent is on roll in the results: what is best for him goes.
+        let worse = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        self.sifted.select_nth_unstable_by(most, worse);
+        let gone = &mut self.sifted[most..];
+        gone.sort_unstable_by_key(|&(_, place)| place);
+        let mut gone = gone.iter().map(|&(_, place)| place).peekable();
+        plays.retain(|place| gone.next_if_eq(&place).is_none());
+    }
+
+    /// Computes the first layer of a network for `position`.
     #[inline]
-    fn accumulate(&mut self, class: PositionClass, position: &Position) {
+    fn accumulate(&mut self, network: usize, position: &Position) {
         match &mut self.pass {
             Pass::Exact { accumulators, .. } => {
-                forward::accumulate(self.arch, self.model.network(class), position, &mut accumulators[class.index()]);
+                let weights = &self.model.networks()[network];
+                forward::accumulate(self.arch, weights, position, &mut accumulators[network]);
             }
             Pass::Quantised { networks, accumulators, .. } => {
-                quantised::accumulate(self.arch, &networks[class.index()], position, &mut accumulators[class.index()]);
+                quantised::accumulate(self.arch, &networks[network], position, &mut accumulators[network]);
             }
         }
     }
 
-    /// Evaluates `position` by a class's network, from the first layer that was computed last.
+    /// Evaluates `position` by a network, from the first layer that was computed last.
     #[inline]
-    fn evaluate_from(&mut self, class: PositionClass, position: &Position) -> [f32; OUTPUTS] {
+    fn evaluate_from(&mut self, network: usize, position: &Position) -> [f32; OUTPUTS] {
         match &mut self.pass {
             Pass::Exact { accumulators, activations } => {
-                let network = self.model.network(class);
-                forward::evaluate_from(self.arch, network, &accumulators[class.index()], position, activations)
+                let weights = &self.model.networks()[network];
+                forward::evaluate_from(self.arch, weights, &accumulators[network], position, activations)
             }
             Pass::Quantised { networks, accumulators, activations } => {
-                let network = &networks[class.index()];
-                quantised::evaluate_from(self.arch, network, &accumulators[class.index()], position, activations)
+                let weights = &networks[network];
+                quantised::evaluate_from(self.arch, weights, &accumulators[network], position, activations)
             }
         }
     }
@@ -198,7 +233,7 @@ mod tests {
     use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
     use crate::{
-        rules::{Dice, LegalPlays, RuleSet},
+        rules::{Dice, RuleSet},
         search::best_play,
     };
 

@@ -76,13 +76,15 @@ pub enum FeatureSet {
     /// For positions in which the sides can still meet: counts of each point, patterns of made points, what stands
     /// before the rearmost checkers, blots and who aims at them, short windows of both sides together, the race.
     ContactPatterns,
+    /// The counts of [`ContactPatterns`](FeatureSet::ContactPatterns) and the race alone: quick to read.
+    ContactCounts,
     /// For pure races: fine counts of each point, windows of three home points, checkers off, the race.
     RaceCounts,
 }
 
 /// A name that no feature set has.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is not a feature set: expected contact-patterns or race-counts")]
+#[error("{0:?} is not a feature set: expected contact-patterns, contact-counts or race-counts")]
 pub struct UnknownFeatureSet(pub String);
 
 impl FeatureSet {
@@ -90,6 +92,7 @@ impl FeatureSet {
     pub const fn rows(self) -> usize {
         match self {
             FeatureSet::ContactPatterns => contact::ROWS,
+            FeatureSet::ContactCounts => counts::ROWS,
             FeatureSet::RaceCounts => race::ROWS,
         }
     }
@@ -98,6 +101,7 @@ impl FeatureSet {
     pub const fn slots(self) -> usize {
         match self {
             FeatureSet::ContactPatterns => contact::SLOTS,
+            FeatureSet::ContactCounts => counts::SLOTS,
             FeatureSet::RaceCounts => race::SLOTS,
         }
     }
@@ -106,7 +110,7 @@ impl FeatureSet {
     /// corrections to what the plain counts say.
     pub const fn plain_rows(self) -> usize {
         match self {
-            FeatureSet::ContactPatterns => contact::PLAIN_ROWS,
+            FeatureSet::ContactPatterns | FeatureSet::ContactCounts => contact::PLAIN_ROWS,
             FeatureSet::RaceCounts => race::PLAIN_ROWS,
         }
     }
@@ -115,6 +119,7 @@ impl FeatureSet {
     pub(super) fn exclusive_runs(self) -> Vec<usize> {
         let runs = match self {
             FeatureSet::ContactPatterns => contact::exclusive_runs(),
+            FeatureSet::ContactCounts => counts::exclusive_runs(),
             FeatureSet::RaceCounts => race::exclusive_runs(),
         };
         debug_assert_eq!(runs.iter().sum::<usize>(), self.rows());
@@ -127,6 +132,7 @@ impl FeatureSet {
         let sides = Sides::of(position);
         match self {
             FeatureSet::ContactPatterns => contact::fill(&sides, slots),
+            FeatureSet::ContactCounts => counts::fill(&sides, slots),
             FeatureSet::RaceCounts => race::fill(&sides, slots),
         }
     }
@@ -136,6 +142,7 @@ impl fmt::Display for FeatureSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             FeatureSet::ContactPatterns => "contact-patterns",
+            FeatureSet::ContactCounts => "contact-counts",
             FeatureSet::RaceCounts => "race-counts",
         })
     }
@@ -145,7 +152,7 @@ impl FromStr for FeatureSet {
     type Err = UnknownFeatureSet;
 
     fn from_str(name: &str) -> Result<FeatureSet, UnknownFeatureSet> {
-        [FeatureSet::ContactPatterns, FeatureSet::RaceCounts]
+        [FeatureSet::ContactPatterns, FeatureSet::ContactCounts, FeatureSet::RaceCounts]
             .into_iter()
             .find(|set| set.to_string() == name)
             .ok_or_else(|| UnknownFeatureSet(name.chars().take(40).collect()))
@@ -248,12 +255,29 @@ mod contact {
     pub const ROWS: usize = LEAD_BASE + RACE_LEADS;
     pub const SLOTS: usize = 2 * (24 + 1 + 1 + WINDOWS + 2 + 24 + 1) + SHARED_WINDOWS + 1;
 
-    pub fn exclusive_runs() -> Vec<usize> {
+    pub fn plain_runs() -> Vec<usize> {
         let mut runs = Vec::new();
         for _ in 0..2 {
             runs.extend([COUNT; 24]);
             runs.extend([BAR_COUNT, OFF]);
         }
+        runs
+    }
+
+    /// Puts the counts of one side: of each point, of the bar, of the checkers off.
+    #[inline(always)]
+    pub fn put_counts(sides: &Sides, side: usize, put: &mut impl FnMut(u16)) {
+        let counts = &sides.counts[side];
+        let base = side * PLAIN;
+        for point in 1..=24 {
+            put(one_hot(base + (point - 1) * COUNT, counts[point], COUNT as u8));
+        }
+        put(one_hot(base + COUNTS, counts[BAR], BAR_COUNT as u8));
+        put(one_hot(base + COUNTS + BAR_COUNT, sides.off[side], OFF as u8));
+    }
+
+    pub fn exclusive_runs() -> Vec<usize> {
+        let mut runs = plain_runs();
         for _ in 0..2 {
             runs.extend([63; WINDOWS]);
             runs.extend([REARMOST; 2]);
@@ -274,12 +298,7 @@ mod contact {
         };
         for side in 0..2 {
             let (counts, other) = (&sides.counts[side], 1 - side);
-            let base = side * PLAIN;
-            for point in 1..=24 {
-                put(one_hot(base + (point - 1) * COUNT, counts[point], COUNT as u8));
-            }
-            put(one_hot(base + COUNTS, counts[BAR], BAR_COUNT as u8));
-            put(one_hot(base + COUNTS + BAR_COUNT, sides.off[side], OFF as u8));
+            put_counts(sides, side, &mut put);
 
             let made_base = PLAIN_ROWS + side * PATTERNS;
             for window in 0..WINDOWS {
@@ -336,6 +355,33 @@ mod contact {
             put(if state == 0 { NO_ROW } else { (SHARED_BASE + window * SHARED) as u16 + state });
         }
         put(race_lead(LEAD_BASE, sides));
+        debug_assert_eq!(next, SLOTS);
+    }
+}
+
+mod counts {
+    use super::{RACE_LEADS, Sides, Slots, contact, race_lead};
+
+    pub const ROWS: usize = contact::PLAIN_ROWS + RACE_LEADS;
+    pub const SLOTS: usize = 2 * (24 + 1 + 1) + 1;
+
+    pub fn exclusive_runs() -> Vec<usize> {
+        let mut runs = contact::plain_runs();
+        runs.push(RACE_LEADS);
+        runs
+    }
+
+    #[inline(always)]
+    pub fn fill(sides: &Sides, slots: &mut Slots) {
+        let mut next = 0;
+        let mut put = |row: u16| {
+            slots[next] = row;
+            next += 1;
+        };
+        for side in 0..2 {
+            contact::put_counts(sides, side, &mut put);
+        }
+        put(race_lead(contact::PLAIN_ROWS, sides));
         debug_assert_eq!(next, SLOTS);
     }
 }
@@ -409,7 +455,7 @@ mod tests {
 
     #[test]
     fn rows_are_in_range_and_of_one_slot() {
-        for set in [FeatureSet::ContactPatterns, FeatureSet::RaceCounts] {
+        for set in [FeatureSet::ContactPatterns, FeatureSet::ContactCounts, FeatureSet::RaceCounts] {
             let mut rows = rows(set, &Position::START);
             assert!(rows.iter().all(|&row| usize::from(row) < set.rows()));
             let count = rows.len();

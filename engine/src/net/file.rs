@@ -6,7 +6,7 @@
 //! | 4 | format version |
 //! | 4 | length of the header |
 //! | header | rule set, provenance, and the shape of each network, in bincode with fixed-size little-endian integers |
-//! | payload | for each network: biases of the first layer; one bit for each of its rows, set unless the row is all zero; the rows that are set, in half precision; each dense layer's biases and weights, in single precision |
+//! | payload | for each network (contact, race, and perhaps a sieve): biases of the first layer; one bit for each of its rows, set unless the row is all zero; the rows that are set, in half precision; each dense layer's biases and weights, in single precision |
 //! | 4 | CRC-32 of all bytes before |
 //!
 //! All numbers are little-endian.
@@ -19,7 +19,11 @@ use thiserror::Error;
 
 use crate::{durable, rules::RuleSet};
 
-use super::{Activation, DenseLayer, FeatureSet, FirstLayer, Model, Network, PositionClass, ShapeError};
+use super::{Activation, DenseLayer, FeatureSet, FirstLayer, Model, Network, NetworkRole, PositionClass, ShapeError};
+
+/// What the networks are for, in the order of the file; there need not be a sieve.
+const ROLES: [NetworkRole; 3] =
+    [NetworkRole::Evaluates(PositionClass::Contact), NetworkRole::Evaluates(PositionClass::Race), NetworkRole::Sieve];
 
 const MAGIC: [u8; 8] = *b"ZARNET\r\n";
 
@@ -82,20 +86,20 @@ pub enum ModelError {
         /// Bytes that the shapes need.
         expected: usize,
     },
-    /// The networks are not those of the position classes.
-    #[error("the weights file holds networks for {0:?}, expected contact and race")]
-    Classes(Vec<String>),
+    /// The networks are not those of the position classes, with or without a sieve.
+    #[error("the weights file holds networks for {0:?}, expected contact and race, and perhaps a sieve")]
+    Networks(Vec<String>),
     /// A network's layers do not fit together or its features.
-    #[error("the {class} network has a wrong shape: {error}")]
+    #[error("the {role} network has a wrong shape: {error}")]
     Shape {
         /// Which network.
-        class: PositionClass,
+        role: NetworkRole,
         /// What is wrong.
         error: ShapeError,
     },
     /// A weight is not a number or infinite.
     #[error("the {0} network holds a weight that is not a finite number")]
-    NotFinite(PositionClass),
+    NotFinite(NetworkRole),
 }
 
 #[derive(Serialize, Deserialize)]
@@ -108,7 +112,8 @@ struct Header {
 /// Names are written out, so that the order of an enum's variants is no part of the format.
 #[derive(Serialize, Deserialize)]
 struct NetworkHeader {
-    class: String,
+    /// A class of positions, or `sieve`.
+    role: String,
     features: String,
     activation: String,
     first_width: u32,
@@ -149,20 +154,17 @@ impl Model {
     /// # Errors
     /// A provenance that is too long for a header.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
-        let networks = PositionClass::ALL.map(|class| {
-            let network = self.network(class);
-            NetworkHeader {
-                class: class.to_string(),
-                features: network.features().to_string(),
-                activation: activation_name(network.activation()).into(),
-                first_width: network.first().width() as u32,
-                dense: network.dense().iter().map(|layer| layer.outputs() as u32).collect(),
-            }
+        let networks = ROLES.iter().zip(self.networks()).map(|(role, network)| NetworkHeader {
+            role: role.to_string(),
+            features: network.features().to_string(),
+            activation: activation_name(network.activation()).into(),
+            first_width: network.first().width() as u32,
+            dense: network.dense().iter().map(|layer| layer.outputs() as u32).collect(),
         });
         let header = Header {
             rules: self.rules().to_string(),
             provenance: self.provenance().clone(),
-            networks: networks.into(),
+            networks: networks.collect(),
         };
         let header = bincode::serde::encode_to_vec(&header, header_encoding())
             .map_err(|error| ModelError::Header(error.to_string()))?;
@@ -173,8 +175,8 @@ impl Model {
         bytes.extend(FORMAT_VERSION.to_le_bytes());
         bytes.extend((header.len() as u32).to_le_bytes());
         bytes.extend(header);
-        for class in PositionClass::ALL {
-            write_network(self.network(class), &mut bytes);
+        for network in self.networks() {
+            write_network(network, &mut bytes);
         }
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
         Ok(bytes)
@@ -208,20 +210,30 @@ impl Model {
             return Err(ModelError::Header(format!("{} bytes left over", header_length - used)));
         }
         let rules: RuleSet = header.rules.parse().map_err(|error| ModelError::Header(format!("{error}")))?;
-        let classes: Vec<String> = header.networks.iter().map(|network| network.class.clone()).collect();
-        if classes != PositionClass::ALL.map(|class| class.to_string()) {
-            return Err(ModelError::Classes(classes));
+        let found: Vec<String> = header.networks.iter().map(|network| network.role.clone()).collect();
+        let expected = ROLES.map(|role| role.to_string());
+        if found != expected && found != expected[..PositionClass::ALL.len()] {
+            return Err(ModelError::Networks(found));
         }
         let mut payload = Payload { bytes: &bytes[header_end..content], next: 0 };
-        let [contact, race] = &header.networks[..] else { return Err(ModelError::Classes(classes)) };
-        let networks = [
-            read_network(contact, PositionClass::Contact, &mut payload)?,
-            read_network(race, PositionClass::Race, &mut payload)?,
-        ];
+        let mut networks = header
+            .networks
+            .iter()
+            .zip(ROLES)
+            .map(|(header, role)| read_network(header, role, &mut payload))
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter();
+        let (Some(contact), Some(race)) = (networks.next(), networks.next()) else {
+            return Err(ModelError::Networks(found));
+        };
         if payload.next != payload.bytes.len() {
             return Err(ModelError::Length { found: payload.bytes.len(), expected: payload.next });
         }
-        Ok(Model::new(rules, header.provenance, networks))
+        let model = Model::new(rules, header.provenance, [contact, race]);
+        Ok(match networks.next() {
+            Some(sieve) => model.with_sieve(sieve),
+            None => model,
+        })
     }
 }
 
@@ -267,14 +279,9 @@ impl<'b> Payload<'b> {
     }
 }
 
-fn read_network(
-    header: &NetworkHeader,
-    class: PositionClass,
-    payload: &mut Payload<'_>,
-) -> Result<Network, ModelError> {
-    let unknown =
-        |what: &str, name: &str| ModelError::Header(format!("unknown {what} {name:?} of the {class} network"));
-    let shape = |error| ModelError::Shape { class, error };
+fn read_network(header: &NetworkHeader, role: NetworkRole, payload: &mut Payload<'_>) -> Result<Network, ModelError> {
+    let unknown = |what: &str, name: &str| ModelError::Header(format!("unknown {what} {name:?} of the {role} network"));
+    let shape = |error| ModelError::Shape { role, error };
     let features: FeatureSet = header.features.parse().map_err(|_| unknown("feature set", &header.features))?;
     let activation = [Activation::Relu, Activation::ClippedRelu]
         .into_iter()
@@ -307,7 +314,7 @@ fn read_network(
         inputs = outputs;
     }
     let network = Network::new(features, activation, first, dense).map_err(shape)?;
-    if network.is_finite() { Ok(network) } else { Err(ModelError::NotFinite(class)) }
+    if network.is_finite() { Ok(network) } else { Err(ModelError::NotFinite(role)) }
 }
 
 #[cfg(test)]
@@ -344,6 +351,8 @@ mod tests {
     fn round_trip() {
         let model = model();
         assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
+        let sieved = model.clone().with_sieve(network(FeatureSet::ContactCounts, 0.125));
+        assert_eq!(Model::from_bytes(&sieved.to_bytes().unwrap()).unwrap(), sieved);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("weights.zar");
         model.save(&path).unwrap();
@@ -383,7 +392,7 @@ mod tests {
         assert!(matches!(read(&sealed(bytes)), ModelError::Length { .. }));
         let mut bytes = good.clone();
         bytes[end - 4..end].copy_from_slice(&f32::NAN.to_le_bytes());
-        assert!(matches!(read(&sealed(bytes)), ModelError::NotFinite(PositionClass::Race)));
+        assert!(matches!(read(&sealed(bytes)), ModelError::NotFinite(NetworkRole::Evaluates(PositionClass::Race))));
         let replaced = |from: &str, to: &str| {
             let at = good.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();
             let mut bytes = good.clone();
@@ -392,12 +401,13 @@ mod tests {
         };
         assert!(matches!(replaced("backgammon", "checkergam"), ModelError::Header(_)));
         assert!(matches!(replaced("race-counts", "rice-counts"), ModelError::Header(_)));
-        assert!(matches!(replaced("race", "rice"), ModelError::Classes(_)));
+        assert!(matches!(replaced("race", "rice"), ModelError::Networks(_)));
         // 64 wide made 65 wide.
         let at = good.windows(12).position(|w| w == b"clipped-relu").unwrap() + 12;
         let mut bytes = good.clone();
         bytes[at] = 65;
-        let wrong = ModelError::Shape { class: PositionClass::Contact, error: ShapeError::Width(65) };
+        let wrong =
+            ModelError::Shape { role: NetworkRole::Evaluates(PositionClass::Contact), error: ShapeError::Width(65) };
         assert_eq!(read(&sealed(bytes)).to_string(), wrong.to_string());
     }
 }

@@ -19,12 +19,16 @@ static TAVLA_2004: LazyLock<Model> = LazyLock::new(|| {
     Model::from_bytes(bytes).expect("the shipped weights were whole when they were compiled in")
 });
 
-/// One network for each class of positions, trained for one rule set.
+/// The place of the sieve among the networks.
+pub(super) const SIEVE: usize = PositionClass::ALL.len();
+
+/// One network for each class of positions, trained for one rule set, and perhaps a sieve: a small network that has learnt
+/// from those what contact positions are worth, well enough to say which of many plays are worth their evaluation.
 #[derive(Clone, Debug)]
 pub struct Model {
     rules: RuleSet,
     provenance: Provenance,
-    /// In the order of [`PositionClass::ALL`].
+    /// In the order of [`PositionClass::ALL`], and the sieve behind them.
     networks: Vec<Network>,
     /// The same in integers, once they are wanted.
     quantised: OnceLock<Vec<QuantisedNetwork>>,
@@ -40,6 +44,23 @@ impl Model {
     /// Puts networks together, one for each class in the order of [`PositionClass::ALL`].
     pub fn new(rules: RuleSet, provenance: Provenance, networks: [Network; PositionClass::ALL.len()]) -> Model {
         Model { rules, provenance, networks: networks.into(), quantised: OnceLock::new() }
+    }
+
+    /// The same networks with a sieve, in place of the one that was there.
+    #[must_use]
+    pub fn with_sieve(self, sieve: Network) -> Model {
+        let classes = self.networks.into_iter().take(PositionClass::ALL.len());
+        Model { networks: classes.chain([sieve]).collect(), quantised: OnceLock::new(), ..self }
+    }
+
+    /// The sieve, if there is one.
+    pub fn sieve(&self) -> Option<&Network> {
+        self.networks.get(SIEVE)
+    }
+
+    /// All networks, in the order of [`PositionClass::ALL`], and the sieve behind them.
+    pub(super) fn networks(&self) -> &[Network] {
+        &self.networks
     }
 
     /// The weights for backgammon that are compiled into the program, decoded on first use.
@@ -72,14 +93,14 @@ impl Model {
         &self.networks[class.index()]
     }
 
-    /// The networks in integers, in the order of [`PositionClass::ALL`]; made on first use.
+    /// The [networks](Model::networks) in integers, in their order; made on first use.
     pub(super) fn quantised(&self) -> &[QuantisedNetwork] {
         self.quantised.get_or_init(|| {
             let positions = self.positions_of_games();
-            PositionClass::ALL
-                .iter()
-                .map(|&class| QuantisedNetwork::new(self.network(class), &positions[class.index()]))
-                .collect()
+            let contact = PositionClass::Contact.index();
+            let positions = |place: usize| positions.get(place).unwrap_or(&positions[contact]);
+            let networks = self.networks.iter().enumerate();
+            networks.map(|(place, network)| QuantisedNetwork::new(network, positions(place))).collect()
         })
     }
 

@@ -150,6 +150,15 @@ fn descending(mut set: u32) -> impl Iterator<Item = u8> {
 }
 
 impl LegalPlays {
+    /// Keeps the plays at those places that `keeps` says yes to, in their order.
+    pub fn retain(&mut self, mut keeps: impl FnMut(usize) -> bool) {
+        let mut place = 0;
+        self.plays.retain(|_| {
+            place += 1;
+            keeps(place - 1)
+        });
+    }
+
     /// Replaces the contents by the legal plays of the player on roll in `position`.
     ///
     /// A player without checkers has the empty play alone. One whose opponent has none bears off by himself, as in

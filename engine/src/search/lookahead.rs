@@ -1,7 +1,8 @@
 //! Looking ahead: what a position is worth when the next turns are played out.
 //!
 //! Plies are counted as players do since GNU Backgammon: 0-ply is the bare network; an evaluation of n plies is the mean
-//! over all 21 rolls of what the position after the best reply is worth at n − 1 plies. The reply is chosen at 0-ply.
+//! over all 21 rolls of what the position after the best reply is worth at n − 1 plies. The reply is chosen at 0-ply; where
+//! there are many, among those that the model's sieve lets through.
 //!
 //! A search carries the cube with it. At every turn the player on roll may double; both ways lead over the same checkers,
 //! so that one look serves them all, cube decisions as well as plays.
@@ -137,6 +138,7 @@ impl<'s, 'm> Looker<'s, 'm> {
         }
         let (mut plays, mut evaluations) = std::mem::take(&mut self.buffers[depth]);
         plays.generate(position, dice, self.search.model.rules());
+        self.evaluator.sift(position, &mut plays);
         self.evaluator.evaluate_plays(position, &plays, &mut evaluations);
         let best = self.best_reply(&plays, &evaluations, depth + 1);
         let after = plays[best].after;

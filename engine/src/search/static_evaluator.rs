@@ -5,7 +5,7 @@ use crate::{
     cube::{CubeModel, Efficiency, Worth},
     exact::{BearoffTables, MoneyEquities},
     net::{Equity, Evaluator, Model, Probabilities},
-    rules::{LegalPlay, Outcome, RuleSet, Stakes},
+    rules::{LegalPlay, LegalPlays, Outcome, RuleSet, Stakes},
 };
 
 use super::Blur;
@@ -158,6 +158,16 @@ impl<'m> StaticEvaluator<'m> {
             for (play, result) in plays.iter().zip(results) {
                 *result = self.blur.seen(&play.after, *result, self.evaluator.rules());
             }
+        }
+    }
+
+    /// Keeps those of many plays that are worth an evaluation when the best is looked for: all, without a sieve.
+    pub fn sift(&mut self, position: &Position, plays: &mut LegalPlays) {
+        /// What the networks find best is among so many in nearly all positions.
+        const MOST: usize = 5;
+        // Whoever misjudges positions misjudges all of them.
+        if self.blur.is_none() {
+            self.evaluator.sift(position, plays, MOST);
         }
     }
 

@@ -5,6 +5,7 @@ pub mod plot;
 pub mod refine;
 pub mod run;
 pub mod score;
+pub mod sieve;
 
 use std::{
     error::Error,
@@ -32,6 +33,7 @@ enum Command {
     Refine(refine::Args),
     Duel(duel::Args),
     Score(score::Args),
+    Sieve(sieve::Args),
     Plot(plot::Args),
 }
 
@@ -47,6 +49,7 @@ pub fn main() -> ExitCode {
         Command::Refine(args) => refine::run(args).map_err(Into::into),
         Command::Duel(args) => duel::run(args).map_err(Into::into),
         Command::Score(args) => score::run(args).map_err(Into::into),
+        Command::Sieve(args) => sieve::run(args).map_err(Into::into),
         Command::Plot(args) => plot::run(args).map_err(Into::into),
     };
     match answer {

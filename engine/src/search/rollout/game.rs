@@ -156,7 +156,8 @@ impl<'r, 'm> Player<'r, 'm> {
             let best = rank_ahead(&search, &mut self.evaluator, position, roll, options.plies, options.filter)?[0];
             return Some(Rolled { after: best.after, probabilities: self.evaluator.evaluate(&best.after) });
         }
-        self.generate(position, roll);
+        self.plays.generate(position, roll, model.rules());
+        self.evaluator.evaluate_plays(position, &self.plays, &mut self.evaluations);
         let best = match stakes {
             None => best_play(&self.evaluations, model.rules()),
             Some(stakes) => self.evaluator.best_play(model, &self.plays, &self.evaluations, &stakes.swapped()),
@@ -170,7 +171,9 @@ impl<'r, 'm> Player<'r, 'm> {
         let next = stakes.map(|stakes| stakes.swapped());
         let mut luck = Tally::default();
         for dice in Dice::ALL {
-            self.generate(position, dice);
+            self.plays.generate(position, dice, self.rollout.model.rules());
+            self.evaluator.sift(position, &mut self.plays);
+            self.evaluator.evaluate_plays(position, &self.plays, &mut self.evaluations);
             let best = best_play(&self.evaluations, self.rollout.model.rules());
             let value = self.value(&self.plays[best].after, &self.evaluations[best], next.as_ref()).flipped();
             if dice == roll {
@@ -179,11 +182,6 @@ impl<'r, 'm> Player<'r, 'm> {
             luck.add(-f64::from(dice.ways()) / 36.0, &value);
         }
         luck
-    }
-
-    fn generate(&mut self, position: &Position, roll: Dice) {
-        self.plays.generate(position, roll, self.rollout.model.rules());
-        self.evaluator.evaluate_plays(position, &self.plays, &mut self.evaluations);
     }
 
     fn search<'s>(&'s self, tree: &'s CubeTree) -> Search<'s> {
