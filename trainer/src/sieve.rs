@@ -70,6 +70,6 @@ impl SieveTraining {
             }
             progress(round + 1);
         }
-        Ok(model.clone().with_sieve(learner.network()?))
+        Ok(model.clone().with_sieve(learner.network()?).expect("the shape above is a sieve's"))
     }
 }

@@ -11,7 +11,6 @@ use crate::{
 
 use super::{
     Model, OUTPUTS, PositionClass, Probabilities, forward,
-    model::SIEVE,
     quantised::{self, QuantisedNetwork},
 };
 
@@ -37,7 +36,7 @@ pub struct Evaluator<'m> {
     sifted: Vec<(f32, usize)>,
 }
 
-/// The buffers of a forward pass, accumulators in the order of the model's networks.
+/// The buffers of a forward pass, accumulators in the order of [`PositionClass::ALL`].
 #[derive(Clone, Debug)]
 enum Pass<'m> {
     Exact {
@@ -55,7 +54,10 @@ impl<'m> Pass<'m> {
     fn new(model: &'m Model, precision: Precision) -> Pass<'m> {
         match precision {
             Precision::Exact => Pass::Exact {
-                accumulators: model.networks().iter().map(forward::Accumulator::for_network).collect(),
+                accumulators: PositionClass::ALL
+                    .iter()
+                    .map(|&class| forward::Accumulator::for_network(model.network(class)))
+                    .collect(),
                 activations: forward::Activations::default(),
             },
             Precision::Quantised => {
@@ -143,8 +145,8 @@ impl<'m> Evaluator<'m> {
             return Probabilities::certain(outcome);
         }
         let class = PositionClass::of(position);
-        self.accumulate(class.index(), position);
-        let outputs = self.evaluate_from(class.index(), position);
+        self.accumulate(class, position);
+        let outputs = self.evaluate_from(class, position);
         Probabilities::from_array(outputs).made_possible(position, self.rules)
     }
 
@@ -162,10 +164,10 @@ impl<'m> Evaluator<'m> {
             }
             let class = PositionClass::of(after);
             if !accumulated[class.index()] {
-                self.accumulate(class.index(), &unmoved);
+                self.accumulate(class, &unmoved);
                 accumulated[class.index()] = true;
             }
-            let outputs = self.evaluate_from(class.index(), after);
+            let outputs = self.evaluate_from(class, after);
             results.push(Probabilities::from_array(outputs).made_possible(after, self.rules));
         }
     }
@@ -173,19 +175,8 @@ impl<'m> Evaluator<'m> {
     /// Keeps those of many plays of one position that are worth an evaluation, in their order: where there is a sieve,
     /// the `most` best contact positions by what it says, and all other results; else all.
     pub fn sift(&mut self, position: &Position, plays: &mut LegalPlays, most: usize) {
-        if plays.len() <= most || self.model.sieve().is_none() {
-            return;
-        }
-        let is_contact = |after: &Position| !after.is_over() && PositionClass::of(after) == PositionClass::Contact;
-        self.accumulate(SIEVE, &position.swapped());
-        self.sifted.clear();
-        for (place, LegalPlay { after, .. }) in plays.iter().enumerate() {
-            if is_contact(after) {
-                let outputs = self.evaluate_from(SIEVE, after);
-                let equity = Probabilities::from_array(outputs).made_possible(after, self.rules).equity(self.rules);
-                self.sifted.push((equity.0, place));
-            }
-        }
+        let Some(sieve) = self.model.sieve().filter(|_| plays.len() > most) else { return };
+        sieve.equities(self.arch, position, plays, self.rules, &mut self.sifted);
         if self.sifted.len() <= most {
             return;
         }
@@ -198,33 +189,39 @@ impl<'m> Evaluator<'m> {
         plays.retain(|place| gone.next_if_eq(&place).is_none());
     }
 
-    /// Computes the first layer of a network for `position`.
+    /// Computes the first layer of a class's network for `position`.
     #[inline]
-    fn accumulate(&mut self, network: usize, position: &Position) {
+    fn accumulate(&mut self, class: PositionClass, position: &Position) {
         match &mut self.pass {
             Pass::Exact { accumulators, .. } => {
-                let weights = &self.model.networks()[network];
-                forward::accumulate(self.arch, weights, position, &mut accumulators[network]);
+                forward::accumulate(self.arch, self.model.network(class), position, &mut accumulators[class.index()]);
             }
             Pass::Quantised { networks, accumulators, .. } => {
-                quantised::accumulate(self.arch, &networks[network], position, &mut accumulators[network]);
+                quantised::accumulate(self.arch, &networks[class.index()], position, &mut accumulators[class.index()]);
             }
         }
     }
 
-    /// Evaluates `position` by a network, from the first layer that was computed last.
+    /// Evaluates `position` by a class's network, from the first layer that was computed last.
     #[inline]
-    fn evaluate_from(&mut self, network: usize, position: &Position) -> [f32; OUTPUTS] {
+    fn evaluate_from(&mut self, class: PositionClass, position: &Position) -> [f32; OUTPUTS] {
         match &mut self.pass {
             Pass::Exact { accumulators, activations } => {
-                let weights = &self.model.networks()[network];
-                forward::evaluate_from(self.arch, weights, &accumulators[network], position, activations)
+                let network = self.model.network(class);
+                forward::evaluate_from(self.arch, network, &accumulators[class.index()], position, activations)
             }
             Pass::Quantised { networks, accumulators, activations } => {
-                let weights = &networks[network];
-                quantised::evaluate_from(self.arch, weights, &accumulators[network], position, activations)
+                let network = &networks[class.index()];
+                quantised::evaluate_from(self.arch, network, &accumulators[class.index()], position, activations)
             }
         }
+    }
+
+    /// What a contact network says, possible or not.
+    #[cfg(test)]
+    pub(super) fn evaluate_unmasked(&mut self, position: &Position) -> [f32; OUTPUTS] {
+        self.accumulate(PositionClass::Contact, position);
+        self.evaluate_from(PositionClass::Contact, position)
     }
 }
 

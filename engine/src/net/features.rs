@@ -76,7 +76,7 @@ pub enum FeatureSet {
     /// For positions in which the sides can still meet: counts of each point, patterns of made points, what stands
     /// before the rearmost checkers, blots and who aims at them, short windows of both sides together, the race.
     ContactPatterns,
-    /// The counts of [`ContactPatterns`](FeatureSet::ContactPatterns) and the race alone: quick to read.
+    /// The counts of [`ContactPatterns`](FeatureSet::ContactPatterns) alone: quick to read.
     ContactCounts,
     /// For pure races: fine counts of each point, windows of three home points, checkers off, the race.
     RaceCounts,
@@ -267,13 +267,21 @@ mod contact {
     /// Puts the counts of one side: of each point, of the bar, of the checkers off.
     #[inline(always)]
     pub fn put_counts(sides: &Sides, side: usize, put: &mut impl FnMut(u16)) {
-        let counts = &sides.counts[side];
-        let base = side * PLAIN;
-        for point in 1..=24 {
-            put(one_hot(base + (point - 1) * COUNT, counts[point], COUNT as u8));
+        for point in 1..=BAR {
+            put(count_row(side, point, sides.counts[side][point]));
         }
-        put(one_hot(base + COUNTS, counts[BAR], BAR_COUNT as u8));
-        put(one_hot(base + COUNTS + BAR_COUNT, sides.off[side], OFF as u8));
+        put(off_row(side, sides.off[side]));
+    }
+
+    #[inline(always)]
+    pub fn count_row(side: usize, point: usize, count: u8) -> u16 {
+        let base = side * PLAIN + (point - 1) * COUNT;
+        one_hot(base, count, if point == BAR { BAR_COUNT } else { COUNT } as u8)
+    }
+
+    #[inline(always)]
+    pub fn off_row(side: usize, count: u8) -> u16 {
+        one_hot(side * PLAIN + COUNTS + BAR_COUNT, count, OFF as u8)
     }
 
     pub fn exclusive_runs() -> Vec<usize> {
@@ -359,16 +367,26 @@ mod contact {
     }
 }
 
-mod counts {
-    use super::{RACE_LEADS, Sides, Slots, contact, race_lead};
+/// The row of a player's count on one of his points (25: his bar) in [`FeatureSet::ContactCounts`].
+pub(super) fn count_row(side: usize, point: usize, count: u8) -> Option<usize> {
+    let row = contact::count_row(side, point, count);
+    (row != NO_ROW).then_some(row.into())
+}
 
-    pub const ROWS: usize = contact::PLAIN_ROWS + RACE_LEADS;
-    pub const SLOTS: usize = 2 * (24 + 1 + 1) + 1;
+/// The row of a player's checkers off in [`FeatureSet::ContactCounts`].
+pub(super) fn off_row(side: usize, count: u8) -> Option<usize> {
+    let row = contact::off_row(side, count);
+    (row != NO_ROW).then_some(row.into())
+}
+
+mod counts {
+    use super::{Sides, Slots, contact};
+
+    pub const ROWS: usize = contact::PLAIN_ROWS;
+    pub const SLOTS: usize = 2 * (24 + 1 + 1);
 
     pub fn exclusive_runs() -> Vec<usize> {
-        let mut runs = contact::plain_runs();
-        runs.push(RACE_LEADS);
-        runs
+        contact::plain_runs()
     }
 
     #[inline(always)]
@@ -381,7 +399,6 @@ mod counts {
         for side in 0..2 {
             contact::put_counts(sides, side, &mut put);
         }
-        put(race_lead(contact::PLAIN_ROWS, sides));
         debug_assert_eq!(next, SLOTS);
     }
 }

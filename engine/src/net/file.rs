@@ -89,6 +89,9 @@ pub enum ModelError {
     /// The networks are not those of the position classes, with or without a sieve.
     #[error("the weights file holds networks for {0:?}, expected contact and race, and perhaps a sieve")]
     Networks(Vec<String>),
+    /// The third network is not made like a sieve.
+    #[error("the sieve has another shape than sieves have")]
+    NoSieve,
     /// A network's layers do not fit together or its features.
     #[error("the {role} network has a wrong shape: {error}")]
     Shape {
@@ -149,12 +152,17 @@ impl Model {
         Ok(durable::write(path, &self.to_bytes()?)?)
     }
 
+    /// The networks in the order of the file.
+    fn all_networks(&self) -> impl Iterator<Item = &Network> {
+        PositionClass::ALL.iter().map(|&class| self.network(class)).chain(self.sieve_network())
+    }
+
     /// The bytes of the weights file. The rows of first layers are rounded to half precision.
     ///
     /// # Errors
     /// A provenance that is too long for a header.
     pub fn to_bytes(&self) -> Result<Vec<u8>, ModelError> {
-        let networks = ROLES.iter().zip(self.networks()).map(|(role, network)| NetworkHeader {
+        let networks = ROLES.iter().zip(self.all_networks()).map(|(role, network)| NetworkHeader {
             role: role.to_string(),
             features: network.features().to_string(),
             activation: activation_name(network.activation()).into(),
@@ -175,7 +183,7 @@ impl Model {
         bytes.extend(FORMAT_VERSION.to_le_bytes());
         bytes.extend((header.len() as u32).to_le_bytes());
         bytes.extend(header);
-        for network in self.networks() {
+        for network in self.all_networks() {
             write_network(network, &mut bytes);
         }
         bytes.extend(crc32fast::hash(&bytes).to_le_bytes());
@@ -231,7 +239,7 @@ impl Model {
         }
         let model = Model::new(rules, header.provenance, [contact, race]);
         Ok(match networks.next() {
-            Some(sieve) => model.with_sieve(sieve),
+            Some(sieve) => model.with_sieve(sieve).ok_or(ModelError::NoSieve)?,
             None => model,
         })
     }
@@ -351,7 +359,13 @@ mod tests {
     fn round_trip() {
         let model = model();
         assert_eq!(Model::from_bytes(&model.to_bytes().unwrap()).unwrap(), model);
-        let sieved = model.clone().with_sieve(network(FeatureSet::ContactCounts, 0.125));
+        let sieve = Network::new(
+            FeatureSet::ContactCounts,
+            Activation::Relu,
+            FirstLayer::new(&[0.5; 64], &vec![0.25; FeatureSet::ContactCounts.rows() * 64]).unwrap(),
+            vec![DenseLayer::new(64, &[0.2; 5], &[0.3; 64 * 5]).unwrap()],
+        );
+        let sieved = model.clone().with_sieve(sieve.unwrap()).unwrap();
         assert_eq!(Model::from_bytes(&sieved.to_bytes().unwrap()).unwrap(), sieved);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("weights.zar");

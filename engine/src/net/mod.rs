@@ -15,6 +15,7 @@ mod layers;
 mod model;
 mod probabilities;
 mod quantised;
+mod sieve;
 
 pub use class::{NetworkRole, PositionClass};
 pub use evaluator::{Evaluator, OutcomesDiffer, Precision};

@@ -7,7 +7,7 @@ use crate::{
     rules::{Dice, LegalPlays, RuleSet},
 };
 
-use super::{Evaluator, Network, PositionClass, Precision, Provenance, quantised::QuantisedNetwork};
+use super::{Evaluator, Network, PositionClass, Precision, Provenance, quantised::QuantisedNetwork, sieve::Sieve};
 
 static SHIPPED: LazyLock<Model> = LazyLock::new(|| {
     let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/../models/backgammon/weights.zar"));
@@ -19,48 +19,51 @@ static TAVLA_2004: LazyLock<Model> = LazyLock::new(|| {
     Model::from_bytes(bytes).expect("the shipped weights were whole when they were compiled in")
 });
 
-/// The place of the sieve among the networks.
-pub(super) const SIEVE: usize = PositionClass::ALL.len();
-
 /// One network for each class of positions, trained for one rule set, and perhaps a sieve: a small network that has learnt
 /// from those what contact positions are worth, well enough to say which of many plays are worth their evaluation.
 #[derive(Clone, Debug)]
 pub struct Model {
     rules: RuleSet,
     provenance: Provenance,
-    /// In the order of [`PositionClass::ALL`], and the sieve behind them.
+    /// In the order of [`PositionClass::ALL`].
     networks: Vec<Network>,
     /// The same in integers, once they are wanted.
     quantised: OnceLock<Vec<QuantisedNetwork>>,
+    sieve: Option<(Network, Sieve)>,
 }
 
 impl PartialEq for Model {
     fn eq(&self, other: &Model) -> bool {
-        self.rules == other.rules && self.provenance == other.provenance && self.networks == other.networks
+        self.rules == other.rules
+            && self.provenance == other.provenance
+            && self.networks == other.networks
+            && self.sieve_network() == other.sieve_network()
     }
 }
 
 impl Model {
     /// Puts networks together, one for each class in the order of [`PositionClass::ALL`].
     pub fn new(rules: RuleSet, provenance: Provenance, networks: [Network; PositionClass::ALL.len()]) -> Model {
-        Model { rules, provenance, networks: networks.into(), quantised: OnceLock::new() }
+        Model { rules, provenance, networks: networks.into(), quantised: OnceLock::new(), sieve: None }
     }
 
-    /// The same networks with a sieve, in place of the one that was there.
-    #[must_use]
-    pub fn with_sieve(self, sieve: Network) -> Model {
-        let classes = self.networks.into_iter().take(PositionClass::ALL.len());
-        Model { networks: classes.chain([sieve]).collect(), quantised: OnceLock::new(), ..self }
+    /// The same networks with a sieve, in place of the one that was there; `None` for a network that is not made like a
+    /// sieve: on [`FeatureSet::ContactCounts`](super::FeatureSet::ContactCounts), [`FirstLayer::WIDTH_STEP`](super::FirstLayer::WIDTH_STEP)
+    /// wide, with ReLU, without hidden layers behind the first.
+    pub fn with_sieve(self, network: Network) -> Option<Model> {
+        let sieve = Sieve::new(&network)?;
+        Some(Model { sieve: Some((network, sieve)), ..self })
+    }
+
+    /// The network of the sieve, if there is one.
+    pub fn sieve_network(&self) -> Option<&Network> {
+        self.sieve.as_ref().map(|(network, _)| network)
     }
 
     /// The sieve, if there is one.
-    pub fn sieve(&self) -> Option<&Network> {
-        self.networks.get(SIEVE)
-    }
-
-    /// All networks, in the order of [`PositionClass::ALL`], and the sieve behind them.
-    pub(super) fn networks(&self) -> &[Network] {
-        &self.networks
+    #[inline]
+    pub(super) fn sieve(&self) -> Option<&Sieve> {
+        self.sieve.as_ref().map(|(_, sieve)| sieve)
     }
 
     /// The weights for backgammon that are compiled into the program, decoded on first use.
@@ -93,14 +96,12 @@ impl Model {
         &self.networks[class.index()]
     }
 
-    /// The [networks](Model::networks) in integers, in their order; made on first use.
+    /// The networks in integers, in the order of [`PositionClass::ALL`]; made on first use.
     pub(super) fn quantised(&self) -> &[QuantisedNetwork] {
         self.quantised.get_or_init(|| {
             let positions = self.positions_of_games();
-            let contact = PositionClass::Contact.index();
-            let positions = |place: usize| positions.get(place).unwrap_or(&positions[contact]);
-            let networks = self.networks.iter().enumerate();
-            networks.map(|(place, network)| QuantisedNetwork::new(network, positions(place))).collect()
+            let networks = self.networks.iter().zip(&positions);
+            networks.map(|(network, positions)| QuantisedNetwork::new(network, positions)).collect()
         })
     }
 
