@@ -36,5 +36,7 @@ pub mod cube;
 pub mod durable;
 pub mod exact;
 pub mod net;
+#[cfg(feature = "cli")]
+mod requests;
 pub mod rules;
 pub mod search;

@@ -35,6 +35,7 @@ use crate::{
     cube::{GammonRates, MatchEquityTable},
     exact::{BearoffTables, CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
+    requests::{PositionArg, PositionArgError},
     rules::{DiceError, MatchError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
     search::MoveFilter,
 };
@@ -42,7 +43,6 @@ use crate::{
 use conduct::{complain, usage};
 use met_file::{TableFileError, load_table};
 use play::SavedGameError;
-use position_arg::{PositionArg, PositionArgError};
 
 /// The name that complaints begin with.
 const NAME: &str = "zar";

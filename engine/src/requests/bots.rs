@@ -1,0 +1,132 @@
+//! Who answers requests.
+
+use crate::{
+    board::{CHECKERS, CubeState},
+    bot::{Bot, BotError, Level, Valuation},
+    rules::{Dice, DiceError, MatchScore, RuleSet, Session},
+};
+
+use super::{
+    Answer, CubeRequest, EvaluationAnswer, MoveAnswer, PositionArg, Request, RequestError, Want, request::MatchRequest,
+};
+
+/// A bot for each of the rule sets that have been asked for, the first as the options say.
+#[derive(Clone)]
+pub struct Bots<'m>(Vec<Bot<'m>>);
+
+impl<'m> Bots<'m> {
+    /// Those that grow from one.
+    pub fn new(bot: Bot<'m>) -> Bots<'m> {
+        Bots(vec![bot])
+    }
+
+    /// Makes the bot for a rule set unless it is there, or cannot be made.
+    pub fn prepare(&mut self, rules: RuleSet) {
+        if self.0.iter().all(|bot| bot.rules() != rules)
+            && let Ok(bot) = self.0[0].by_rules(rules)
+        {
+            self.0.push(bot);
+        }
+    }
+
+    /// The bot for a rule set, or the first.
+    ///
+    /// # Errors
+    /// Weights that learnt other outcomes.
+    pub fn by_rules(&mut self, rules: Option<RuleSet>) -> Result<&mut Bot<'m>, BotError> {
+        let place = match rules {
+            None => 0,
+            Some(rules) => match self.0.iter().position(|bot| bot.rules() == rules) {
+                Some(place) => place,
+                // What could not be made before cannot be made now, and says why.
+                None => {
+                    let bot = self.0[0].by_rules(rules)?;
+                    self.0.push(bot);
+                    self.0.len() - 1
+                }
+            },
+        };
+        Ok(&mut self.0[place])
+    }
+
+    /// Lets the bot for a rule set and a level do something; where nothing is said, those of the options.
+    ///
+    /// # Errors
+    /// Rules and levels that there is no bot for.
+    pub fn ask<R>(
+        &mut self,
+        rules: Option<RuleSet>,
+        level: Option<Level>,
+        question: impl FnOnce(&mut Bot<'m>) -> R,
+    ) -> Result<R, BotError> {
+        let bot = self.by_rules(rules)?;
+        Ok(match level {
+            Some(level) if level != bot.level() => question(&mut bot.at_level(level)?),
+            _ => question(bot),
+        })
+    }
+
+    /// The answer to a request.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn answer(&mut self, request: &Request) -> Result<Answer, RequestError> {
+        let arg: PositionArg = request.pos.parse()?;
+        let rules = request.rules.as_ref().map(|name| name.parse()).transpose()?;
+        let level = request.level.as_ref().map(|name| name.parse()).transpose()?;
+        self.ask(rules, level, |bot| answer(bot, request, arg))?
+    }
+}
+
+fn answer(bot: &mut Bot<'_>, request: &Request, arg: PositionArg) -> Result<Answer, RequestError> {
+    let PositionArg { position, dice, mut stakes } = arg;
+    let given = request.dice.map(roll).transpose()?;
+    if let Some(CubeRequest { value, owner }) = &request.cube {
+        stakes.cube = CubeState::new(*value, (*owner).into())?;
+    }
+    if let Some(MatchRequest { length, score, crawford }) = request.r#match {
+        stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
+    }
+    match &mut stakes.session {
+        Session::Money(options) => {
+            options.jacoby = request.jacoby.unwrap_or(options.jacoby);
+            options.beavers = request.beavers.unwrap_or(options.beavers);
+        }
+        Session::Match(_) if request.jacoby == Some(true) || request.beavers == Some(true) => {
+            return Err(RequestError::MoneyOptions);
+        }
+        Session::Match(_) => {}
+    }
+    // Without the cube the score does not matter to what is computed.
+    if request.cubeful {
+        stakes.check(bot.rules())?;
+    }
+    let dice = match request.want {
+        None | Some(Want::Move) => given.or(dice),
+        Some(Want::Eval) if given.is_some() => return Err(RequestError::DiceInEvaluation),
+        Some(Want::Cube) if given.is_some() => return Err(RequestError::DiceInCubeDecision),
+        Some(_) => None,
+    };
+    // With dice, a player may bear off alone.
+    if position.off() == CHECKERS || dice.is_none() && position.is_over() {
+        return Err(RequestError::GameOver(position));
+    }
+    match (request.want, dice) {
+        (Some(Want::Eval), _) => {
+            let evaluation = bot.evaluate(&position, &stakes);
+            Ok(Answer::Evaluation(EvaluationAnswer::new(&evaluation, request.cubeful)))
+        }
+        (_, Some(dice)) => {
+            let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
+            Ok(Answer::Move(MoveAnswer::new(&position, &bot.rank(&position, dice, valuation))))
+        }
+        (Some(Want::Move), None) => Err(RequestError::NoDice),
+        (_, None) if !request.cubeful => Err(RequestError::CubelessCube),
+        (_, None) => Ok(Answer::Cube(bot.cube_action(&position, &stakes)?.into())),
+    }
+}
+
+fn roll(dice: [i64; 2]) -> Result<Dice, DiceError> {
+    let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die)));
+    Dice::new(first?, second?)
+}
