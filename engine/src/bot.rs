@@ -19,7 +19,7 @@ use crate::{
     exact::BearoffTables,
     net::{Equity, Evaluator, Model, OutcomesDiffer, Probabilities},
     rules::{Dice, Outcome, ResignationTerms, RuleSet, Stakes},
-    search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, StaticEvaluator, look_at, means, rank_ahead},
+    search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, StaticEvaluator, Stop, look_at, means, rank_ahead},
 };
 
 /// How far the bot looks ahead.
@@ -166,6 +166,7 @@ pub struct Bot<'m> {
     filter: MoveFilter,
     table: &'m MatchEquityTable,
     cache: Arc<Cache>,
+    stop: Stop,
 }
 
 /// Values that a bot remembers.
@@ -189,6 +190,7 @@ impl<'m> Bot<'m> {
             filter: MoveFilter::default(),
             table: MatchEquityTable::usual(rules),
             cache: Arc::new(Cache::new(REMEMBERED)),
+            stop: Stop::NEVER,
         })
     }
 
@@ -208,7 +210,7 @@ impl<'m> Bot<'m> {
     pub fn by_rules(&self, rules: RuleSet) -> Result<Bot<'m>, BotError> {
         let compiled_in = std::ptr::eq(self.model(), Model::shipped_for(self.rules()));
         let model = if compiled_in { Model::shipped_for(rules) } else { self.model() };
-        let other = Bot::new(model, self.level, rules)?.with_filter(self.filter);
+        let other = Bot::new(model, self.level, rules)?.with_filter(self.filter).with_stop(self.stop.clone());
         Ok(match self.evaluator.tables() {
             Some(tables) => other.with_tables(tables.by_rules(rules)),
             None => other,
@@ -235,6 +237,12 @@ impl<'m> Bot<'m> {
     /// The same bot with another move filter.
     pub fn with_filter(self, filter: MoveFilter) -> Bot<'m> {
         Bot { filter, ..self }
+    }
+
+    /// The same bot, whose answers are due when `stop` is: it then looks ahead one ply after the other, up to its level, and
+    /// answers with what it has found out last. Without look-ahead it always answers.
+    pub fn with_stop(self, stop: Stop) -> Bot<'m> {
+        Bot { stop, ..self }
     }
 
     /// The networks.
@@ -266,8 +274,8 @@ impl<'m> Bot<'m> {
     pub fn evaluate(&mut self, position: &Position, stakes: &Stakes) -> Evaluation {
         let model = self.cube_model();
         let (probabilities, worth) = self.searching(&[*stakes], |search, evaluator, plies| {
-            let value = look_at(search, evaluator, &[*position], plies)[0];
-            (value.probabilities, Worth(value.worth[0]))
+            let value = look_at(search, evaluator, &[*position], plies)?[0];
+            Some((value.probabilities, Worth(value.worth[0])))
         });
         Evaluation {
             probabilities,
@@ -305,14 +313,14 @@ impl<'m> Bot<'m> {
                 0 => {
                     let probabilities = evaluator.evaluate(position);
                     let ways = evaluator.two_ways(&model, position, &probabilities, stakes);
-                    (probabilities, ways)
+                    Some((probabilities, ways))
                 }
                 _ => {
-                    let mean = means(search, evaluator, &[*position], plies)[0];
+                    let mean = means(search, evaluator, &[*position], plies)?[0];
                     let state = search.tree.level(0).states[0];
                     // `check_cube` has seen that the cube may be turned.
                     let ways = [state.rolled, state.doubled.unwrap_or(state.rolled)];
-                    (mean.probabilities, ways.map(|way| Worth(mean.worth[way])))
+                    Some((mean.probabilities, ways.map(|way| Worth(mean.worth[way]))))
                 }
             });
         let (double_take, beaver) = model.answered(double_take, stakes);
@@ -383,16 +391,26 @@ impl<'m> Bot<'m> {
         }
     }
 
-    /// Runs a search that begins with the given states of the cube.
+    /// Runs a search that begins with the given states of the cube, at the bot's plies; when it may be stopped, first at
+    /// fewer, and the deepest one that came to its end counts. Without look-ahead every search does.
     fn searching<R>(
         &mut self,
         stakes: &[Stakes],
-        search: impl FnOnce(&Search<'_>, &mut StaticEvaluator<'m>, u8) -> R,
+        mut search: impl FnMut(&Search<'_>, &mut StaticEvaluator<'m>, u8) -> Option<R>,
     ) -> R {
         let model = self.cube_model();
         let plies = self.level.plies();
         let tree = CubeTree::new(&model, stakes, plies);
-        search(&Search { model: &model, tree: &tree, cache: &self.cache }, &mut self.evaluator, plies)
+        let whole = Search { model: &model, tree: &tree, cache: &self.cache, stop: &self.stop };
+        let first = if self.stop.is_possible() { 0 } else { plies };
+        let mut found = None;
+        for plies in first..=plies {
+            match search(&whole, &mut self.evaluator, plies) {
+                None => break,
+                deeper => found = deeper,
+            }
+        }
+        found.expect("a search that nothing stops, or without look-ahead, comes to its end")
     }
 }
 

@@ -16,7 +16,7 @@ use crate::{
 };
 
 use super::{
-    StaticEvaluator, best_play,
+    StaticEvaluator, Stop, best_play,
     cache::{Cache, Key},
     cube_tree::{CubeTree, MOST_STATES},
 };
@@ -43,6 +43,8 @@ pub struct Search<'s> {
     pub tree: &'s CubeTree,
     /// Values found before.
     pub cache: &'s Cache,
+    /// When to give up.
+    pub stop: &'s Stop,
 }
 
 impl Search<'_> {
@@ -99,28 +101,37 @@ impl<'s, 'm> Looker<'s, 'm> {
         Looker { search, evaluator, buffers: Vec::new() }
     }
 
-    /// What `position` is worth at `plies`, when `depth` turns have been made since the search began.
-    fn look(&mut self, position: &Position, depth: usize, plies: u8) -> Value {
+    /// What `position` is worth at `plies`, when `depth` turns have been made since the search began; `None` when it has to
+    /// stop.
+    fn look(&mut self, position: &Position, depth: usize, plies: u8) -> Option<Value> {
         if plies == 0 || position.is_over() || self.evaluator.is_exact(position) {
-            let probabilities = self.evaluator.evaluate(position);
-            return self.leaf(position, probabilities, depth);
+            return Some(self.unseen(position, depth));
         }
         let key = self.search.key(position, depth, plies);
         if let Some(value) = self.search.cache.get(&key) {
-            return value;
+            return Some(value);
         }
         let mut mean = Value::NOTHING;
         for dice in Dice::ALL {
-            add(&mut mean, dice, &self.after_roll(position, dice, depth, plies));
+            add(&mut mean, dice, &self.after_roll(position, dice, depth, plies)?);
         }
         let value = self.search.decided(&mean, depth);
         self.search.cache.put(key, value);
-        value
+        Some(value)
+    }
+
+    /// What `position` is worth without looking ahead.
+    fn unseen(&mut self, position: &Position, depth: usize) -> Value {
+        let probabilities = self.evaluator.evaluate(position);
+        self.leaf(position, probabilities, depth)
     }
 
     /// What the best play of a roll leads to: the probabilities of the player on roll, and the worth to him of each state
-    /// of the next depth.
-    fn after_roll(&mut self, position: &Position, dice: Dice, depth: usize, plies: u8) -> Value {
+    /// of the next depth. `None` when it has to stop.
+    fn after_roll(&mut self, position: &Position, dice: Dice, depth: usize, plies: u8) -> Option<Value> {
+        if self.search.stop.is_due() {
+            return None;
+        }
         while self.buffers.len() <= depth {
             self.buffers.push(Default::default());
         }
@@ -130,12 +141,13 @@ impl<'s, 'm> Looker<'s, 'm> {
         let best = self.best_reply(&plays, &evaluations, depth + 1);
         let after = plays[best].after;
         let next = if plies == 1 {
-            self.leaf(&after, evaluations[best], depth + 1)
+            Some(self.leaf(&after, evaluations[best], depth + 1))
         } else {
             self.look(&after, depth + 1, plies - 1)
         };
         self.buffers[depth] = (plays, evaluations);
-        Value { probabilities: next.probabilities.flipped(), worth: next.worth.map(|worth| -worth) }
+        let next = next?;
+        Some(Value { probabilities: next.probabilities.flipped(), worth: next.worth.map(|worth| -worth) })
     }
 
     /// The bare network's value of each state.
@@ -167,33 +179,47 @@ impl<'s, 'm> Looker<'s, 'm> {
 
 /// What each of `positions` is worth at `plies`, each seen by the player on roll, who stands at the root of the search's
 /// tree. The work is shared among the threads of the current rayon pool; the values do not depend on their number.
-pub fn look_at(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
+///
+/// `None` when the search had to stop before all were known, which without look-ahead it never does.
+pub fn look_at(
+    search: &Search<'_>,
+    evaluator: &StaticEvaluator<'_>,
+    positions: &[Position],
+    plies: u8,
+) -> Option<Vec<Value>> {
     let mut looker = Looker::new(search, evaluator.clone());
     let known: Vec<Option<Value>> = positions
         .iter()
         .map(|position| match plies == 0 || position.is_over() || evaluator.is_exact(position) {
-            true => Some(looker.look(position, 0, 0)),
+            true => Some(looker.unseen(position, 0)),
             false => search.cache.get(&search.key(position, 0, plies)),
         })
         .collect();
     let unknown: Vec<Position> =
         positions.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(position, _)| *position).collect();
-    let mut means = means(search, evaluator, &unknown, plies).into_iter();
+    let mut means = means(search, evaluator, &unknown, plies)?.into_iter();
     let mut found = |position: &Position| {
         let mean = means.next().expect("every position that was not known has been looked at");
         let value = search.decided(&mean, 0);
         search.cache.put(search.key(position, 0, plies), value);
         value
     };
-    positions.iter().zip(known).map(|(position, known)| known.unwrap_or_else(|| found(position))).collect()
+    Some(positions.iter().zip(known).map(|(position, known)| known.unwrap_or_else(|| found(position))).collect())
 }
 
 /// The mean over all rolls of what the best play of each leads to: the probabilities of the player on roll, and the worth
 /// to him of each state of the cube at the next depth. At least one ply.
-pub fn means(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, positions: &[Position], plies: u8) -> Vec<Value> {
+///
+/// `None` when the search had to stop before all were known.
+pub fn means(
+    search: &Search<'_>,
+    evaluator: &StaticEvaluator<'_>,
+    positions: &[Position],
+    plies: u8,
+) -> Option<Vec<Value>> {
     let tasks: Vec<(Position, Dice)> =
         positions.iter().flat_map(|position| Dice::ALL.map(|dice| (*position, dice))).collect();
-    let rolls: Vec<Value> = tasks
+    let rolls: Option<Vec<Value>> = tasks
         .par_iter()
         .map_init(
             || Looker::new(search, evaluator.clone()),
@@ -207,7 +233,7 @@ pub fn means(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, positions: &[
         }
         mean
     };
-    rolls.chunks(Dice::ALL.len()).map(mean).collect()
+    Some(rolls?.chunks(Dice::ALL.len()).map(mean).collect())
 }
 
 /// Adds a roll's share to a mean.

@@ -6,10 +6,12 @@ mod filter;
 mod lookahead;
 mod rank;
 mod static_evaluator;
+mod stop;
 
 pub use cache::Cache;
 pub use cube_tree::CubeTree;
 pub use filter::{MoveFilter, Stage, UnknownMoveFilter};
 pub use lookahead::{Search, Value, look_at, means};
-pub use rank::{RankedPlay, best_play, rank_ahead, rank_plays};
+pub use rank::{RankedPlay, best_play, rank_ahead};
 pub use static_evaluator::StaticEvaluator;
+pub use stop::Stop;

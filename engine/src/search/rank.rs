@@ -1,8 +1,8 @@
-//! Plays in the order of what the network thinks of their results: 0-ply, as gnubg counts.
+//! Plays in the order of what their results are worth.
 
 use crate::{
     board::Position,
-    net::{Equity, Evaluator, Probabilities},
+    net::{Equity, Probabilities},
     rules::{Dice, LegalPlays, Play, RuleSet},
 };
 
@@ -37,33 +37,11 @@ pub struct RankedPlay {
     pub plies: u8,
 }
 
-/// Every legal result once, the best for the player on roll first; equally good ones in the order of generation.
-///
-/// Never empty: with nothing legal it holds the empty play.
-pub fn rank_plays(evaluator: &mut Evaluator<'_>, position: &Position, dice: Dice) -> Vec<RankedPlay> {
-    let rules = evaluator.rules();
-    let mut plays = LegalPlays::default();
-    plays.generate(position, dice, rules);
-    let mut evaluations = Vec::with_capacity(plays.len());
-    evaluator.evaluate_plays(position, &plays, &mut evaluations);
-    let mut ranked: Vec<RankedPlay> = plays
-        .iter()
-        .zip(evaluations)
-        .map(|(legal, evaluation)| {
-            let probabilities = evaluation.flipped();
-            let equity = -evaluation.equity(rules);
-            RankedPlay { play: legal.play, after: legal.after, probabilities, equity, plies: 0 }
-        })
-        .collect();
-    ranked.sort_by(|a, b| b.equity.0.total_cmp(&a.equity.0));
-    ranked
-}
-
-/// Every legal result once, as [`rank_plays`], looked ahead so many plies as far as `filter` lets it through: those that
-/// were looked at most deeply come first, each kind in the order of its equities.
+/// Every legal result once, looked ahead so many plies as far as `filter` lets it through: those that were looked at most
+/// deeply come first, each kind in the order of its equities. Never empty: with nothing legal it holds the empty play.
 ///
 /// The tree of `search` begins with the cube as the next player sees it; with no state of the cube the equities are
-/// cubeless.
+/// cubeless. `None` when the search had to stop first, which without look-ahead it never does.
 pub fn rank_ahead(
     search: &Search<'_>,
     evaluator: &mut StaticEvaluator<'_>,
@@ -71,7 +49,7 @@ pub fn rank_ahead(
     dice: Dice,
     plies: u8,
     filter: MoveFilter,
-) -> Vec<RankedPlay> {
+) -> Option<Vec<RankedPlay>> {
     let mut plays = LegalPlays::default();
     plays.generate(position, dice, search.model.rules());
     let mut evaluations = Vec::with_capacity(plays.len());
@@ -89,7 +67,7 @@ pub fn rank_ahead(
     let mut kept = ranked.len();
     for stage in filter.stages(plies) {
         if stage.plies > 0 {
-            look(search, evaluator, &mut ranked[..kept], stage.plies);
+            look(search, evaluator, &mut ranked[..kept], stage.plies)?;
         }
         let best = ranked[0].equity.0;
         let close = ranked[..kept].iter().take_while(|play| best - play.equity.0 <= stage.within).count();
@@ -97,20 +75,21 @@ pub fn rank_ahead(
     }
     // A single play needs no comparison, but its value may be asked for.
     if plies > 0 {
-        look(search, evaluator, &mut ranked[..kept], plies);
+        look(search, evaluator, &mut ranked[..kept], plies)?;
     }
-    ranked
+    Some(ranked)
 }
 
-/// Looks at plays and sorts them.
-fn look(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, plays: &mut [RankedPlay], plies: u8) {
+/// Looks at plays and sorts them; `None` when it had to stop.
+fn look(search: &Search<'_>, evaluator: &StaticEvaluator<'_>, plays: &mut [RankedPlay], plies: u8) -> Option<()> {
     let positions: Vec<Position> = plays.iter().map(|play| play.after).collect();
-    for (play, value) in plays.iter_mut().zip(look_at(search, evaluator, &positions, plies)) {
+    for (play, value) in plays.iter_mut().zip(look_at(search, evaluator, &positions, plies)?) {
         play.probabilities = value.probabilities.flipped();
         play.equity = -search.equity_of(&value.probabilities, || value.worth[0]);
         play.plies = plies;
     }
     sort(plays, search.model.rules());
+    Some(())
 }
 
 /// The best first. Where the cube makes plays equal, the one that is worth more without it comes first.
