@@ -26,7 +26,8 @@
 //!
 //! From the inside outwards: [`board`] holds positions and the codes by which programs exchange them, [`rules`] the
 //! dice and the legal plays, [`net`] the networks, [`exact`] the bear-off tables, [`cube`] the doubling cube, [`search`] the order of plays, [`bot`]
-//! puts them together, and `cli` is the command `zar` (feature `cli`).
+//! puts them together, `cli` is the command `zar` (feature `cli`), and `serve` holds
+//! the doors for programs (feature `serve`).
 
 pub mod board;
 pub mod bot;
@@ -36,7 +37,9 @@ pub mod cube;
 pub mod durable;
 pub mod exact;
 pub mod net;
-#[cfg(feature = "cli")]
+#[cfg(any(feature = "cli", feature = "serve"))]
 mod requests;
 pub mod rules;
 pub mod search;
+#[cfg(feature = "serve")]
+pub mod serve;

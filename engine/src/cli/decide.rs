@@ -17,6 +17,7 @@ use thiserror::Error;
 use crate::{
     requests::{self, Bots, Request, RequestError},
     rules::RuleSet,
+    search::Stop,
 };
 
 use super::{CliError, Options};
@@ -217,7 +218,7 @@ fn answer_line(bots: &mut Bots<'_>, reading: Reading) -> Vec<u8> {
     let mut id = None;
     let answer = request.and_then(|mut request| {
         id = request.id.take();
-        Ok(bots.answer(&request)?)
+        Ok(bots.answer(&request, &Stop::NEVER)?)
     });
     let answer = match answer {
         Ok(answer) => Answer::Answer(answer),

@@ -16,6 +16,8 @@ mod met_file;
 mod play;
 mod play_move;
 mod position_arg;
+#[cfg(feature = "serve")]
+mod serve;
 
 use std::{
     borrow::Cow,
@@ -70,6 +72,8 @@ enum Command {
     Play(play::Args),
     Bearoff(bearoff::Args),
     Bench(bench::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
 }
 
 /// What every command takes.
@@ -192,6 +196,14 @@ enum CliError {
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] ThreadPoolBuildError),
+    /// A token that cannot be used.
+    #[cfg(feature = "serve")]
+    #[error("{0}")]
+    Token(String),
+    /// The HTTP server could not be started.
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Http(#[from] crate::serve::http::HttpError),
     /// The requests could not be read.
     #[error("cannot read the requests: {0}")]
     Input(io::Error),
@@ -278,6 +290,8 @@ pub fn main() -> ExitCode {
         Command::Play(args) => play::run(args, &options, &mut out),
         Command::Bearoff(args) => bearoff::run(args, &options, &mut out),
         Command::Bench(args) => bench::run(args, &options, &mut out),
+        #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, &options, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -285,6 +299,11 @@ pub fn main() -> ExitCode {
         Err(
             error @ (CliError::Output(_) | CliError::Input(_) | CliError::Threads(_) | CliError::BearoffNotKept(_)),
         ) => {
+            complain(NAME, &error.to_string());
+            ExitCode::FAILURE
+        }
+        #[cfg(feature = "serve")]
+        Err(error @ CliError::Http(_)) => {
             complain(NAME, &error.to_string());
             ExitCode::FAILURE
         }

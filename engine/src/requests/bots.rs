@@ -4,6 +4,7 @@ use crate::{
     board::{CHECKERS, CubeState},
     bot::{Bot, BotError, Level, Valuation},
     rules::{Dice, DiceError, MatchScore, RuleSet, Session},
+    search::Stop,
 };
 
 use super::{
@@ -20,9 +21,14 @@ impl<'m> Bots<'m> {
         Bots(vec![bot])
     }
 
+    /// Whether there is a bot for a rule set.
+    pub fn has(&self, rules: RuleSet) -> bool {
+        self.0.iter().any(|bot| bot.rules() == rules)
+    }
+
     /// Makes the bot for a rule set unless it is there, or cannot be made.
     pub fn prepare(&mut self, rules: RuleSet) {
-        if self.0.iter().all(|bot| bot.rules() != rules)
+        if !self.has(rules)
             && let Ok(bot) = self.0[0].by_rules(rules)
         {
             self.0.push(bot);
@@ -49,7 +55,8 @@ impl<'m> Bots<'m> {
         Ok(&mut self.0[place])
     }
 
-    /// Lets the bot for a rule set and a level do something; where nothing is said, those of the options.
+    /// Lets the bot for a rule set and a level do something, which looks ahead no longer than `stop` says; where nothing is
+    /// said, those of the options.
     ///
     /// # Errors
     /// Rules and levels that there is no bot for.
@@ -57,24 +64,32 @@ impl<'m> Bots<'m> {
         &mut self,
         rules: Option<RuleSet>,
         level: Option<Level>,
+        stop: &Stop,
         question: impl FnOnce(&mut Bot<'m>) -> R,
     ) -> Result<R, BotError> {
         let bot = self.by_rules(rules)?;
-        Ok(match level {
-            Some(level) if level != bot.level() => question(&mut bot.at_level(level)?),
-            _ => question(bot),
-        })
+        let level = level.unwrap_or(bot.level());
+        let stopped = stop.is_possible() && level != Level::ZeroPly;
+        if level == bot.level() && !stopped {
+            return Ok(question(bot));
+        }
+        Ok(question(&mut bot.at_level(level)?.with_stop(stop.clone())))
     }
 
-    /// The answer to a request.
+    /// The level of the options.
+    pub fn level(&self) -> Level {
+        self.0[0].level()
+    }
+
+    /// The answer to a request, which looks ahead no longer than `stop` says.
     ///
     /// # Errors
     /// Whatever is wrong with it.
-    pub fn answer(&mut self, request: &Request) -> Result<Answer, RequestError> {
+    pub fn answer(&mut self, request: &Request, stop: &Stop) -> Result<Answer, RequestError> {
         let arg: PositionArg = request.pos.parse()?;
         let rules = request.rules.as_ref().map(|name| name.parse()).transpose()?;
         let level = request.level.as_ref().map(|name| name.parse()).transpose()?;
-        self.ask(rules, level, |bot| answer(bot, request, arg))?
+        self.ask(rules, level, stop, |bot| answer(bot, request, arg))?
     }
 }
 

@@ -7,7 +7,7 @@ mod bots;
 mod position_arg;
 mod request;
 
-pub use answer::{Answer, CubeAnswer, EvaluationAnswer, MoveAnswer, PlayAnswer, Rounded, probabilities};
+pub use answer::{Answer, CubeAnswer, EvaluationAnswer, MoveAnswer, Rounded, probabilities};
 pub use bots::Bots;
 pub use position_arg::{PositionArg, PositionArgError};
 pub use request::{CubeRequest, Request, RequestError, Want, read_json};

@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{
     board::{CubeOwner, CubeValueError, Position},
-    bot::{BotError, UnknownLevel},
+    bot::{BotError, Level, UnknownLevel},
     rules::{DiceError, MatchScoreError, RuleSet, StakesError, UnknownRuleSet},
 };
 
@@ -172,6 +172,12 @@ impl Request {
     /// Text that is not a request.
     pub fn read(bytes: &[u8], what: &'static str) -> Result<Request, RequestError> {
         read_json(bytes, what)
+    }
+
+    /// Whether the answer takes a look ahead where `usual` is the level that requests have which name none. Wrong names do
+    /// not.
+    pub fn looks_ahead(&self, usual: Level) -> bool {
+        self.level.as_ref().map_or(Ok(usual), |name| name.parse()).is_ok_and(|level| level != Level::ZeroPly)
     }
 
     /// The rules that are asked for, if they exist.

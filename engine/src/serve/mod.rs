@@ -1,0 +1,5 @@
+//! Doors for other programs.
+//!
+//! - [`http`]: HTTP and JSON, for servers and scripts.
+
+pub mod http;
