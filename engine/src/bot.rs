@@ -22,6 +22,8 @@ use crate::{
     search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, StaticEvaluator, Stop, look_at, means, rank_ahead},
 };
 
+pub use crate::turn::Turn;
+
 /// How far the bot looks ahead.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Level {

@@ -41,5 +41,8 @@ pub mod net;
 mod requests;
 pub mod rules;
 pub mod search;
+#[cfg(any(feature = "cli", feature = "serve"))]
+mod seed;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod turn;

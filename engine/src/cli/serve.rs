@@ -10,6 +10,7 @@ use std::{
 };
 
 use axum::http::HeaderValue;
+use etcetera::BaseStrategy;
 use tracing::level_filters::LevelFilter;
 
 use crate::serve::http::{self, Origins, Settings};
@@ -42,6 +43,13 @@ pub struct Args {
     /// Connections that may be open at once; others wait.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
+    /// The file that keeps games over restarts, or "none" to keep them in memory [default: zar/games.redb in the user's data
+    /// folder].
+    #[arg(long, value_name = "FILE")]
+    games: Option<PathBuf>,
+    /// Games that are kept at most.
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    most_games: u64,
     /// A file with a word that requests have to bring as "authorization: Bearer WORD" [default: $ZAR_TOKEN, or none].
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -104,6 +112,8 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         connections: args.connections as usize,
         token: args.token()?,
         origins: args.origins(),
+        games: args.games(),
+        most_games: args.most_games,
     };
     args.log.begin();
     let pool = options.thread_pool()?;
@@ -131,6 +141,14 @@ impl Args {
             false => Err(CliError::Token(format!(
                 "the token in {from} is not one: expected {shortest} to {longest} printable ASCII characters"
             ))),
+        }
+    }
+
+    fn games(&self) -> Option<PathBuf> {
+        match &self.games {
+            Some(path) if path.as_os_str() == "none" => None,
+            Some(path) => Some(path.clone()),
+            None => Some(etcetera::base_strategy::choose_native_strategy().ok()?.data_dir().join("zar/games.redb")),
         }
     }
 

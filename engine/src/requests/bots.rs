@@ -76,11 +76,6 @@ impl<'m> Bots<'m> {
         Ok(question(&mut bot.at_level(level)?.with_stop(stop.clone())))
     }
 
-    /// The level of the options.
-    pub fn level(&self) -> Level {
-        self.0[0].level()
-    }
-
     /// The answer to a request, which looks ahead no longer than `stop` says.
     ///
     /// # Errors

@@ -176,7 +176,7 @@ async fn batch(
     let due = began + app.settings.time_limit;
     let usual = app.answering.level;
     let answers = app.queue.ask(rules, due, move |thinker| {
-        let Thinker { bots, pool, stop } = thinker;
+        let Thinker { bots, pool, stop, .. } = thinker;
         let bots = &*bots;
         let answers = pool.install(|| {
             let answer = |bots: &mut Bots<'_>, request: Result<Request, RequestError>| {
@@ -209,7 +209,7 @@ async fn decide(app: &App, Began(began): Began, mut request: Request, want: Want
 async fn answered(app: &App, began: Instant, rules: Vec<RuleSet>, request: Request) -> Result<Response, Fault> {
     let ahead = request.looks_ahead(app.answering.level);
     let answer = app.queue.ask(rules, began + app.settings.time_limit, move |thinker| {
-        let Thinker { bots, pool, stop } = thinker;
+        let Thinker { bots, pool, stop, .. } = thinker;
         let named = match ahead {
             true => pool.install(|| named(bots, request, stop, ahead)),
             false => named(bots, request, stop, ahead),

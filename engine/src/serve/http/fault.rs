@@ -74,19 +74,9 @@ impl Fault {
         Fault::new(StatusCode::INTERNAL_SERVER_ERROR, "internal", "the server has a fault; its logs tell more")
     }
 
-    /// Its status.
-    pub fn status(&self) -> StatusCode {
-        self.status
-    }
-
     /// Its word.
     pub fn code(&self) -> &'static str {
         self.code
-    }
-
-    /// What is wrong, in words.
-    pub fn message(&self) -> &str {
-        &self.message
     }
 
     /// Without the status, where others are answered beside it.

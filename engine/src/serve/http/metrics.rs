@@ -109,5 +109,9 @@ async fn metrics(State(app): State<Arc<App>>) -> Response {
     ] {
         text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
     }
+    // A database that cannot be read says so where it is needed.
+    if let Ok(games) = app.games.count() {
+        text += &format!("# HELP zar_games Games that are kept.\n# TYPE zar_games gauge\nzar_games {games}\n");
+    }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }

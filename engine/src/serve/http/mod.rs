@@ -8,6 +8,7 @@ mod connections;
 mod decisions;
 mod fault;
 mod gate;
+mod games;
 mod json_body;
 mod metrics;
 mod openapi;
@@ -17,6 +18,7 @@ mod workers;
 use std::{
     io::{self, Write},
     net::SocketAddr,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, atomic::AtomicBool},
     thread,
     time::Duration,
@@ -31,6 +33,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::{bot::Bot, requests::Bots};
 
 use answering::Answering;
+use games::{Store, StoreError};
 use metrics::Metrics;
 use workers::{CloseWhenDone, Queue};
 
@@ -53,6 +56,10 @@ pub struct Settings {
     pub token: Option<String>,
     /// Which other origins' pages may ask.
     pub origins: Origins,
+    /// The file that keeps games; `None` keeps them in memory.
+    pub games: Option<PathBuf>,
+    /// How many games are kept.
+    pub most_games: u64,
 }
 
 /// Which other origins' pages may ask.
@@ -70,6 +77,9 @@ pub enum HttpError {
     /// The address cannot be listened at.
     #[error("cannot listen on {0}: {1}, expected a free port of this machine, as in 127.0.0.1:8080")]
     Listen(SocketAddr, io::Error),
+    /// The games cannot be kept.
+    #[error("cannot keep games in {0:?}: {1}")]
+    Games(PathBuf, StoreError),
     /// The threads that speak HTTP could not be started.
     #[error("cannot start the server: {0}")]
     Start(io::Error),
@@ -84,6 +94,7 @@ pub struct App {
     settings: Settings,
     metrics: Metrics,
     answering: Answering,
+    games: Store,
     closing: AtomicBool,
 }
 
@@ -97,11 +108,15 @@ pub fn serve(bot: Bot<'_>, pool: &ThreadPool, settings: Settings, out: &mut impl
     let workers = pool.current_num_threads();
     let queue = Arc::new(Queue::new(settings.queue, workers));
     let answering = Answering { level: bot.level(), rules: bot.rules() };
+    let (file, most) = (settings.games.as_deref(), settings.most_games);
+    let games = file.map_or_else(|| Store::in_memory(most), |path| Store::open(path, most));
+    let games = games.map_err(|error| HttpError::Games(file.unwrap_or(Path::new("")).to_owned(), error))?;
     let app = Arc::new(App {
         queue: Arc::clone(&queue),
         settings,
         metrics: Metrics::default(),
         answering,
+        games,
         closing: AtomicBool::new(false),
     });
     let speakers = workers.div_ceil(WORKERS_A_SPEAKER);
@@ -133,7 +148,7 @@ const WORKERS_A_SPEAKER: usize = 8;
 
 /// All that can be asked.
 fn routes(app: &Arc<App>) -> Router {
-    let routes = OpenApiRouter::new().merge(decisions::routes()).merge(wildbg::routes()).merge(metrics::routes());
+    let routes = OpenApiRouter::new().merge(decisions::routes()).merge(games::routes()).merge(wildbg::routes()).merge(metrics::routes());
     let (routes, document) = routes.split_for_parts();
     gate::guarded(routes.merge(openapi::routes(document)), app)
 }

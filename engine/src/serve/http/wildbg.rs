@@ -2,6 +2,8 @@
 //!
 //! That server takes unknown parameters and an empty board for granted; here they are faults.
 
+#![expect(unused_qualifications, reason = "the macro that documents parameters qualifies them")]
+
 use std::{collections::HashSet, ops::RangeInclusive, sync::Arc};
 
 use axum::{
@@ -227,7 +229,7 @@ async fn think(
 ) -> Response {
     let ahead = app.answering.level != Level::ZeroPly;
     let answer = app.queue.ask(Vec::new(), began + app.settings.time_limit, move |thinker| {
-        let Thinker { bots, pool, stop } = thinker;
+        let Thinker { bots, pool, stop, .. } = thinker;
         let ask = || bots.ask(None, None, stop, question).map_err(Fault::from)?;
         if ahead { pool.install(ask) } else { ask() }
     });

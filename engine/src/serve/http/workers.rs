@@ -25,6 +25,8 @@ pub struct Thinker<'b, 'm> {
     pub pool: &'b ThreadPool,
     /// When the answer is due.
     pub stop: &'b Stop,
+    /// That moment, if nothing ends the search before.
+    pub due: Instant,
 }
 
 type Work = Box<dyn FnOnce(&mut Bots<'_>, &ThreadPool) + Send>;
@@ -100,7 +102,7 @@ impl Queue {
             work: Box::new(move |bots, pool| {
                 if !sender.is_closed() {
                     // The caller may have left in the meantime.
-                    let _ = sender.send(question(Thinker { bots, pool, stop: &stop }));
+                    let _ = sender.send(question(Thinker { bots, pool, stop: &stop, due }));
                 }
             }),
         })?;
