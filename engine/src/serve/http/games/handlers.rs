@@ -21,7 +21,7 @@ use crate::{
     board::Position,
     bot::{Level, Turn},
     requests::RequestError,
-    rules::{Action, Match, MatchError, MatchOptions, MoneyOptions, RuleSet},
+    rules::{Action, Expected, Match, MatchError, MatchOptions, MoneyOptions, RuleSet},
     seed,
 };
 
@@ -34,7 +34,7 @@ use super::{
         json_body::JsonBody,
         workers::Thinker,
     },
-    record::{Deed, DeedKind, Record},
+    record::{Deed, DeedKind, Record, YOU},
     store::StoreError,
     view::{GameAnswer, names_points},
 };
@@ -312,7 +312,14 @@ impl Deeded {
             _ => {}
         }
         Ok(match self.action {
-            DeedKind::Roll => Turn::Roll,
+            // Asked before the dice are rolled: the answer must not tell what they would have shown.
+            DeedKind::Roll => match game.expected() {
+                Expected::Roll { player: YOU, .. } => Turn::Roll,
+                expected => {
+                    let message = format!("{YOU} cannot roll now: expected {expected}");
+                    return Err(Fault::new(StatusCode::CONFLICT, "not_expected", message));
+                }
+            },
             DeedKind::Play => self.played(game)?,
             DeedKind::Double => Turn::Act(Action::Double),
             DeedKind::Take => Turn::Act(Action::Take),
