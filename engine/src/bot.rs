@@ -9,9 +9,17 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use std::{fmt, str::FromStr, sync::Arc};
+mod level;
+mod rolling;
+
+use std::{sync::Arc, time::Duration};
 
 use thiserror::Error;
+
+pub use level::{Level, UnknownLevel};
+pub use rolling::RolledCube;
+
+pub use crate::turn::Turn;
 
 use crate::{
     board::{CubeOwner, Position},
@@ -19,66 +27,11 @@ use crate::{
     exact::BearoffTables,
     net::{Equity, Evaluator, Model, OutcomesDiffer, Probabilities},
     rules::{Dice, Outcome, ResignationTerms, RuleSet, Stakes},
-    search::{Cache, CubeTree, MoveFilter, RankedPlay, Search, StaticEvaluator, Stop, look_at, means, rank_ahead},
+    search::{
+        Blur, Cache, CubeTree, MoveFilter, RankedPlay, RolloutOptions, Search, StaticEvaluator, Stop, look_at, means,
+        rank_ahead,
+    },
 };
-
-pub use crate::turn::Turn;
-
-/// How far the bot looks ahead.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Level {
-    /// The bare networks.
-    #[default]
-    ZeroPly,
-    /// One turn ahead.
-    OnePly,
-    /// Two turns ahead.
-    TwoPly,
-    /// Three turns ahead.
-    ThreePly,
-    /// Games played to their end.
-    Rollout,
-}
-
-/// A name that no level has.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is not a level: expected 0ply, 1ply, 2ply, 3ply or rollout")]
-pub struct UnknownLevel(pub String);
-
-impl Level {
-    /// Plies of look-ahead.
-    fn plies(self) -> u8 {
-        match self {
-            Level::ZeroPly | Level::Rollout => 0,
-            Level::OnePly => 1,
-            Level::TwoPly => 2,
-            Level::ThreePly => 3,
-        }
-    }
-}
-
-impl fmt::Display for Level {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            Level::ZeroPly => "0ply",
-            Level::OnePly => "1ply",
-            Level::TwoPly => "2ply",
-            Level::ThreePly => "3ply",
-            Level::Rollout => "rollout",
-        })
-    }
-}
-
-impl FromStr for Level {
-    type Err = UnknownLevel;
-
-    fn from_str(name: &str) -> Result<Level, UnknownLevel> {
-        [Level::ZeroPly, Level::OnePly, Level::TwoPly, Level::ThreePly, Level::Rollout]
-            .into_iter()
-            .find(|level| level.to_string() == name)
-            .ok_or_else(|| UnknownLevel(name.chars().take(40).collect()))
-    }
-}
 
 /// What the equities of plays count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,6 +41,16 @@ pub enum Valuation {
     /// The cube and the score counted in, in points per unit of the cube (EMG in a match). The stakes are seen by the
     /// player on roll.
     Cubeful(Stakes),
+}
+
+impl Valuation {
+    /// The stakes, if they count.
+    fn stakes(self) -> Option<Stakes> {
+        match self {
+            Valuation::Cubeless => None,
+            Valuation::Cubeful(stakes) => Some(stakes),
+        }
+    }
 }
 
 impl Default for Valuation {
@@ -134,9 +97,6 @@ pub enum DoubleAnswer {
 /// Why there is no bot, or no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum BotError {
-    /// A level that this version does not know how to play.
-    #[error("level {0} is not available yet, expected 0ply, 1ply, 2ply or 3ply")]
-    Level(Level),
     /// Weights that learnt other outcomes.
     #[error(transparent)]
     Outcomes(#[from] OutcomesDiffer),
@@ -165,10 +125,15 @@ pub enum BotError {
 pub struct Bot<'m> {
     evaluator: StaticEvaluator<'m>,
     level: Level,
+    seed: u64,
+    rollout: RolloutOptions,
     filter: MoveFilter,
     table: &'m MatchEquityTable,
     cache: Arc<Cache>,
     stop: Stop,
+    time: Option<Duration>,
+    /// When the answer that is being worked on is due.
+    due: Stop,
 }
 
 /// Values that a bot remembers.
@@ -181,27 +146,44 @@ impl<'m> Bot<'m> {
     /// A bot that plays `rules` with `model`, with the match equity table that is usual and the normal move filter.
     ///
     /// # Errors
-    /// A level that is not available, and a model that learnt other outcomes.
+    /// A model that learnt other outcomes.
     pub fn new(model: &'m Model, level: Level, rules: RuleSet) -> Result<Bot<'m>, BotError> {
-        if level == Level::Rollout {
-            return Err(BotError::Level(level));
-        }
+        let evaluator = StaticEvaluator::new(Evaluator::for_rules(model, rules)?, None);
         Ok(Bot {
-            evaluator: StaticEvaluator::new(Evaluator::for_rules(model, rules)?, None),
+            evaluator: evaluator.blurred(Blur::new(level.misjudges(), 0)),
             level,
+            seed: 0,
+            rollout: Bot::ROLLOUT,
             filter: MoveFilter::default(),
             table: MatchEquityTable::usual(rules),
             cache: Arc::new(Cache::new(REMEMBERED)),
             stop: Stop::NEVER,
+            time: None,
+            due: Stop::NEVER,
         })
     }
 
     /// The same bot at another level.
-    ///
-    /// # Errors
-    /// A level that is not available.
-    pub fn at_level(&self, level: Level) -> Result<Bot<'m>, BotError> {
-        if level == Level::Rollout { Err(BotError::Level(level)) } else { Ok(Bot { level, ..self.clone() }) }
+    #[must_use]
+    pub fn at_level(&self, level: Level) -> Bot<'m> {
+        Bot { level, ..self.clone() }.with_seed(self.seed)
+    }
+
+    /// The same bot with another seed of what is random: the dice of rollouts, and what a level that imitates a person
+    /// misjudges. The same seed gives the same answers.
+    #[must_use]
+    pub fn with_seed(self, seed: u64) -> Bot<'m> {
+        let blur = Blur::new(self.level.misjudges(), seed);
+        // What is remembered was seen with other eyes; those who misjudge do not look ahead and remember nothing.
+        let room = if blur.is_none() { REMEMBERED } else { 0 };
+        let cache = if blur == self.evaluator.blur() { self.cache } else { Arc::new(Cache::new(room)) };
+        Bot { seed, cache, evaluator: self.evaluator.blurred(blur), ..self }
+    }
+
+    /// The same bot with other rollouts at [`Level::Rollout`] and wherever one is asked for, but for their seed.
+    #[must_use]
+    pub fn with_rollout(self, rollout: RolloutOptions) -> Bot<'m> {
+        Bot { rollout, ..self }
     }
 
     /// The same bot by other rules: with the usual match equity table, with bear-off tables from the same place if it has
@@ -212,7 +194,12 @@ impl<'m> Bot<'m> {
     pub fn by_rules(&self, rules: RuleSet) -> Result<Bot<'m>, BotError> {
         let compiled_in = std::ptr::eq(self.model(), Model::shipped_for(self.rules()));
         let model = if compiled_in { Model::shipped_for(rules) } else { self.model() };
-        let other = Bot::new(model, self.level, rules)?.with_filter(self.filter).with_stop(self.stop.clone());
+        let other = Bot::new(model, self.level, rules)?
+            .with_filter(self.filter)
+            .with_stop(self.stop.clone())
+            .with_time(self.time)
+            .with_rollout(self.rollout)
+            .with_seed(self.seed);
         Ok(match self.evaluator.tables() {
             Some(tables) => other.with_tables(tables.by_rules(rules)),
             None => other,
@@ -232,7 +219,7 @@ impl<'m> Bot<'m> {
     pub fn with_tables(self, tables: BearoffTables) -> Bot<'m> {
         tables.ready();
         let bare = Evaluator::for_rules(self.model(), self.rules()).expect("the bot plays by these rules");
-        let evaluator = StaticEvaluator::new(bare, Some(tables));
+        let evaluator = StaticEvaluator::new(bare, Some(tables)).blurred(self.evaluator.blur());
         Bot { evaluator, cache: Arc::new(Cache::new(REMEMBERED)), ..self }
     }
 
@@ -243,8 +230,15 @@ impl<'m> Bot<'m> {
 
     /// The same bot, whose answers are due when `stop` is: it then looks ahead one ply after the other, up to its level, and
     /// answers with what it has found out last. Without look-ahead it always answers.
+    #[must_use]
     pub fn with_stop(self, stop: Stop) -> Bot<'m> {
         Bot { stop, ..self }
+    }
+
+    /// The same bot, each of whose answers is due after so much time, as with [`Bot::with_stop`].
+    #[must_use]
+    pub fn with_time(self, time: Option<Duration>) -> Bot<'m> {
+        Bot { time, ..self }
     }
 
     /// The networks.
@@ -275,6 +269,17 @@ impl<'m> Bot<'m> {
     /// What `position` is worth to the player on roll before he rolls. A finished game is worth its points.
     pub fn evaluate(&mut self, position: &Position, stakes: &Stakes) -> Evaluation {
         let model = self.cube_model();
+        self.begin();
+        if self.level == Level::Rollout
+            && let Some(rolled) = self.position_rolled_out(position, Valuation::Cubeful(*stakes), &mut |_| ())
+        {
+            return Evaluation {
+                probabilities: rolled.probabilities,
+                cubeless: rolled.probabilities.equity(self.rules()),
+                cubeful: rolled.equity,
+                chance: model.chance(rolled.worth, stakes),
+            };
+        }
         let (probabilities, worth) = self.searching(&[*stakes], |search, evaluator, plies| {
             let value = look_at(search, evaluator, &[*position], plies)?[0];
             Some((value.probabilities, Worth(value.worth[0])))
@@ -293,11 +298,17 @@ impl<'m> Bot<'m> {
     ///
     /// Never empty: with nothing legal it holds the empty play.
     pub fn rank(&mut self, position: &Position, dice: Dice, valuation: Valuation) -> Vec<RankedPlay> {
+        self.begin();
+        let ranked = self.rank_by_plies(position, dice, valuation);
+        match self.level {
+            Level::Rollout => self.best_rolled_out(ranked, valuation, &mut |_| ()),
+            _ => ranked,
+        }
+    }
+
+    fn rank_by_plies(&mut self, position: &Position, dice: Dice, valuation: Valuation) -> Vec<RankedPlay> {
         let filter = self.filter;
-        let next = match valuation {
-            Valuation::Cubeless => None,
-            Valuation::Cubeful(stakes) => Some(stakes.swapped()),
-        };
+        let next = valuation.stakes().map(Stakes::swapped);
         self.searching(next.as_slice(), |search, evaluator, plies| {
             rank_ahead(search, evaluator, position, dice, plies, filter)
         })
@@ -309,6 +320,12 @@ impl<'m> Bot<'m> {
     /// A cube that he may not turn.
     pub fn cube_action(&mut self, position: &Position, stakes: &Stakes) -> Result<CubeAdvice, BotError> {
         self.check_cube(stakes)?;
+        self.begin();
+        if self.level == Level::Rollout
+            && let Some(rolled) = self.cube_rolled_out(position, stakes, &mut |_| ())
+        {
+            return Ok(rolled.advice);
+        }
         let model = self.cube_model();
         let (probabilities, [no_double, double_take]) =
             self.searching(&[*stakes], |search, evaluator, plies| match plies {
@@ -393,6 +410,14 @@ impl<'m> Bot<'m> {
         }
     }
 
+    /// Begins an answer: its time runs from now.
+    fn begin(&mut self) {
+        self.due = match self.time {
+            Some(time) => self.stop.clone().or_after(time),
+            None => self.stop.clone(),
+        };
+    }
+
     /// Runs a search that begins with the given states of the cube, at the bot's plies; when it may be stopped, first at
     /// fewer, and the deepest one that came to its end counts. Without look-ahead every search does.
     fn searching<R>(
@@ -403,8 +428,8 @@ impl<'m> Bot<'m> {
         let model = self.cube_model();
         let plies = self.level.plies();
         let tree = CubeTree::new(&model, stakes, plies);
-        let whole = Search { model: &model, tree: &tree, cache: &self.cache, stop: &self.stop };
-        let first = if self.stop.is_possible() { 0 } else { plies };
+        let whole = Search { model: &model, tree: &tree, cache: &self.cache, stop: &self.due };
+        let first = if self.due.is_possible() { 0 } else { plies };
         let mut found = None;
         for plies in first..=plies {
             match search(&whole, &mut self.evaluator, plies) {
@@ -426,13 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_have_names() {
-        for level in [Level::ZeroPly, Level::OnePly, Level::TwoPly, Level::ThreePly, Level::Rollout] {
-            assert_eq!(level.to_string().parse(), Ok(level));
-        }
-        assert_eq!("4ply".parse::<Level>(), Err(UnknownLevel("4ply".into())));
-        let refused = Bot::new(Model::shipped(), Level::Rollout, RuleSet::Backgammon).unwrap_err();
-        assert!(refused.to_string().starts_with("level rollout is not available yet"), "{refused}");
+    fn other_outcomes_are_refused() {
         let refused = Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Tavla2004).unwrap_err();
         assert!(refused.to_string().contains("expected weights whose outcomes are those of tavla2004"), "{refused}");
     }

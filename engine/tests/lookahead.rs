@@ -123,7 +123,7 @@ fn answers_are_there_when_they_are_due() {
     let begun = Instant::now();
     let (plays, evaluation, advice) = ask(stopped);
     assert!(begun.elapsed() < Duration::from_millis(500));
-    let mut bare = bot.at_level(Level::ZeroPly).unwrap();
+    let mut bare = bot.at_level(Level::ZeroPly);
     assert_eq!(plays, bare.rank(&position, dice, Valuation::default()));
     assert_eq!(evaluation, bare.evaluate(&position, &Stakes::MONEY));
     assert_eq!(advice, bare.cube_action(&position, &Stakes::MONEY).unwrap());

@@ -32,6 +32,9 @@ pub struct Config {
     /// The arithmetic of self-play: `exact`, or `quantised`, which is faster and gives other games.
     #[serde(default = "exact", skip_serializing_if = "is_exact")]
     pub precision: Precision,
+    /// Whether self-play knows the exact values of bear-offs, so that the networks learn them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub bearoff_tables: bool,
     /// The network for contact positions.
     pub contact: NetworkShape,
     /// The network for races.
@@ -78,12 +81,13 @@ pub struct NetworkShape {
 pub struct Phase {
     /// Games played.
     pub games: u64,
-    /// λ of TD(λ) at the beginning and at the end: 1 learns from results alone, 0 from the next position alone.
+    /// λ of TD(λ) at the beginning and at the end: 1 learns from results alone, 0 from the next position alone. With exact
+    /// expectations it is the weight of what the rest of the game told beyond its luck, and asks for all positions.
     pub lambda: [f64; 2],
     /// The learning rate at the beginning and at the end.
     pub rate: [f64; 2],
     /// Share of the positions whose target is the exact expectation over all 21 rolls of the best play; when it is not 0
-    /// only these are learnt from, and λ means nothing.
+    /// only these are learnt from.
     #[serde(default, skip_serializing_if = "is_none_at_all")]
     pub expectation: f64,
     /// How often each round is learnt from, each time in another order.
@@ -265,6 +269,9 @@ impl Config {
                 require(rate > 0.0 && rate <= 1.0, &name("rate"), &rate, "more than 0, at most 1")?;
             }
             require((0.0..=1.0).contains(&phase.expectation), &name("expectation"), &phase.expectation, "0 to 1")?;
+            let follows = phase.lambda == [0.0; 2] || phase.expectation == 0.0 || phase.expectation == 1.0;
+            let what = "1, or a lambda of 0";
+            require(follows, &name("expectation"), &phase.expectation, what)?;
             require((1..=100).contains(&phase.passes), &name("passes"), &phase.passes, "1 to 100")?;
         }
         for class in PositionClass::ALL {
@@ -329,6 +336,7 @@ mod tests {
         assert!(with("rate = [", "rate = [0.0, 1.0] #").contains("rate of phase 1 is 0"));
         assert!(with("lambda = [", "lambda = [nan, 1.0] #").contains("lambda of phase 1 is NaN"));
         assert!(with("rate = [", "expectation = 1.5\nrate = [").contains("expectation of phase 1 is 1.5"));
+        assert!(with("rate = [", "expectation = 0.5\nrate = [").contains("expectation of phase 1 is 0.5"));
         assert!(with("rate = [", "passes = 0\nrate = [").contains("passes of phase 1 is 0"));
         assert!(with("width = ", "width = 100 #").contains("100 wide"));
         assert!(with("batch = ", "bitch = 1 #").contains("bitch"));

@@ -17,6 +17,7 @@ use thiserror::Error;
 use zar::{
     bot::{Bot, BotError, Level},
     durable,
+    exact::BearoffTables,
     net::{Model, ModelError, PositionClass, Provenance},
 };
 
@@ -96,6 +97,8 @@ pub struct Run {
     /// Held while the run is open; the system lets go of it when the program ends, however it ends.
     _lock: File,
     config: Config,
+    /// What self-play knows of bear-offs; built when it is first asked.
+    tables: Option<BearoffTables>,
     date: String,
     learner: Learner,
     round: u64,
@@ -191,6 +194,7 @@ impl Run {
         let run = Run {
             folder: folder.into(),
             _lock: lock,
+            tables: tables(&config),
             config,
             date: today(),
             learner,
@@ -237,6 +241,7 @@ impl Run {
         Run {
             folder: folder.into(),
             _lock: lock,
+            tables: tables(&config),
             config,
             date: state.date,
             learner,
@@ -334,6 +339,7 @@ impl Run {
             seed: self.config.seed,
             lambda: settings.lambda as f32,
             expectation: settings.expectation,
+            tables: self.tables.clone(),
             precision: self.config.precision,
             random_openings: self.config.random_openings,
             random_plays: self.config.random_plays,
@@ -441,6 +447,10 @@ pub fn score(model: &Model, reference: &Reference) -> Result<ScoreTable, RunErro
 
 /// Refuses a folder in which a new run would overwrite something. A run that was killed before its first checkpoint has
 /// left nothing that matters.
+fn tables(config: &Config) -> Option<BearoffTables> {
+    config.bearoff_tables.then(|| BearoffTables::in_memory(config.rules))
+}
+
 fn refuse_occupied(folder: &Path) -> Result<(), RunError> {
     if checkpoint::list(&folder.join(CHECKPOINT_FOLDER)).is_ok_and(|found| !found.is_empty()) {
         return Err(RunError::Exists(folder.display().to_string()));

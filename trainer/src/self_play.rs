@@ -1,12 +1,14 @@
-//! Games that a model plays against itself, and what they teach: TD(λ) targets, or exact expectations over the next roll.
+//! Games that a model plays against itself, and what they teach: TD(λ) targets, or exact expectations over the next roll,
+//! which may be followed by what the rest of the game told beyond its luck.
 
 use rand::Rng;
 use rayon::prelude::*;
 use zar::{
     board::Position,
+    exact::BearoffTables,
     net::{Evaluator, Model, OUTPUTS, Precision, Probabilities},
     rules::{Dice, LegalPlays, Outcome},
-    search::best_play,
+    search::{StaticEvaluator, best_play},
 };
 
 use crate::seeds::{Purpose, stream};
@@ -21,15 +23,18 @@ pub struct Sample {
 }
 
 /// How self-play games go.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub struct SelfPlay {
     /// Seed of the run.
     pub seed: u64,
     /// λ of TD(λ).
     pub lambda: f32,
-    /// Share of the positions whose target is the expectation over all 21 rolls of the best play; when it is not 0 only
-    /// these become samples.
+    /// Share of the positions whose target begins with the expectation over all 21 rolls of the best play; when it is not 0
+    /// only these become samples, and λ is the weight of what comes later: of the difference between each later
+    /// position's target and its value.
     pub expectation: f64,
+    /// Exact values of bear-offs in place of the networks'.
+    pub tables: Option<BearoffTables>,
     /// The arithmetic of the networks.
     pub precision: Precision,
     /// Share of the games that begin with random plays.
@@ -48,40 +53,40 @@ impl SelfPlay {
         let games: Vec<Vec<Sample>> = (first..first + count)
             .into_par_iter()
             .map_init(
-                || (Evaluator::in_precision(model, self.precision), Buffers::default()),
+                || (self.evaluator(model), Buffers::default()),
                 |(evaluator, buffers), number| self.play_game(evaluator, buffers, number),
             )
             .collect();
         games.concat()
     }
 
-    fn play_game(&self, evaluator: &mut Evaluator<'_>, buffers: &mut Buffers, number: u64) -> Vec<Sample> {
+    fn evaluator<'m>(&self, model: &'m Model) -> StaticEvaluator<'m> {
+        StaticEvaluator::new(Evaluator::in_precision(model, self.precision), self.tables.clone())
+    }
+
+    fn play_game(&self, evaluator: &mut StaticEvaluator<'_>, buffers: &mut Buffers, number: u64) -> Vec<Sample> {
         let mut rng = stream(self.seed, Purpose::Game, number);
-        let position = self.opening(evaluator, buffers, &mut rng);
+        let mut position = self.opening(evaluator, buffers, &mut rng);
         let rules = evaluator.rules();
         let Buffers { plays, evaluations, turns } = buffers;
         turns.clear();
-        let mut samples = Vec::new();
-        let mut position = position;
         let mut value = evaluator.evaluate(&position);
         while !position.is_over() && turns.len() < MOST_TURNS {
-            turns.push((position, value));
-            if self.expectation > 0.0 && uniform(&mut rng) < self.expectation {
-                let target = expectation(evaluator, plays, evaluations, &position);
-                samples.push(Sample { position, target });
-            }
+            let expected = (self.expectation > 0.0 && uniform(&mut rng) < self.expectation)
+                .then(|| expectation(evaluator, plays, evaluations, &position));
+            turns.push(Turn { position, value, expected });
             plays.generate(&position, Dice::roll(&mut rng), rules);
             evaluator.evaluate_plays(&position, plays, evaluations);
             let best = best_play(evaluations, rules);
             position = plays[best].after;
             value = evaluations[best];
         }
-        if self.expectation > 0.0 { samples } else { self.targets(turns, value) }
+        if self.expectation > 0.0 { self.corrected_expectations(turns) } else { self.targets(turns, value) }
     }
 
     /// The start of the game, or where some random plays lead from it. Nothing is learnt from random plays: the
     /// positions before them say nothing about what follows good play.
-    fn opening(&self, evaluator: &Evaluator<'_>, buffers: &mut Buffers, rng: &mut impl Rng) -> Position {
+    fn opening(&self, evaluator: &StaticEvaluator<'_>, buffers: &mut Buffers, rng: &mut impl Rng) -> Position {
         let random = uniform(rng) < self.random_openings;
         let number = (uniform(rng) * f64::from(self.random_plays)) as u32 + 1;
         let rules = evaluator.rules();
@@ -100,12 +105,12 @@ impl SelfPlay {
 
     /// The λ-returns of a game (Sutton, "Learning to predict by the methods of temporal differences", 1988): seen
     /// backwards, each target is the next one mixed with the next evaluation, in the eyes of the other player.
-    fn targets(&self, turns: &[(Position, Probabilities)], end: Probabilities) -> Vec<Sample> {
+    fn targets(&self, turns: &[Turn], end: Probabilities) -> Vec<Sample> {
         let mut next_target = end;
         let mut samples: Vec<Sample> = turns
             .iter()
             .rev()
-            .map(|&(position, value)| {
+            .map(|&Turn { position, value, .. }| {
                 let target = next_target.flipped();
                 next_target = mixed(value, target, self.lambda);
                 Sample { position, target }
@@ -114,6 +119,51 @@ impl SelfPlay {
         samples.reverse();
         samples
     }
+
+    /// The targets of the positions whose expectation over the next roll is known: the expectation, and λ times what the
+    /// next position's own target says beyond its value.
+    ///
+    /// The luck of each roll falls out, since the expectation counts them all, so that with λ = 1 a target is the result of
+    /// the game less all luck: free of the networks' errors in the mean, with a small part of a result's variance. It is
+    /// the multi-step return with control variates of De Asis and Sutton, "Per-decision multi-step temporal difference
+    /// learning with control variates" (2018); players know it from rollouts as variance reduction.
+    fn corrected_expectations(&self, turns: &[Turn]) -> Vec<Sample> {
+        let mut correction = [0.0; OUTPUTS];
+        let mut samples = Vec::new();
+        for &Turn { position, value, expected } in turns.iter().rev() {
+            match expected {
+                Some(expected) => {
+                    let mut target = expected.to_array();
+                    for (target, correction) in target.iter_mut().zip(correction) {
+                        *target += correction;
+                    }
+                    samples.push(Sample { position, target: Probabilities::from_array(target) });
+                    // For the other player, who moved to this position.
+                    let value = value.to_array();
+                    let beyond = std::array::from_fn(|i| self.lambda * (target[i] - value[i]));
+                    correction = flipped_difference(beyond);
+                }
+                None => correction = [0.0; OUTPUTS],
+            }
+        }
+        samples.reverse();
+        samples
+    }
+}
+
+/// A position of a game before its roll.
+#[derive(Clone, Copy)]
+struct Turn {
+    position: Position,
+    /// What the networks say of it.
+    value: Probabilities,
+    /// The expectation over its roll, if it was asked for.
+    expected: Option<Probabilities>,
+}
+
+/// A difference of probabilities in the eyes of the other player.
+fn flipped_difference([win, win_gammon, win_triple, lose_gammon, lose_triple]: [f32; OUTPUTS]) -> [f32; OUTPUTS] {
+    [-win, lose_gammon, lose_triple, win_gammon, win_triple]
 }
 
 /// An even number from 0 to 1.
@@ -123,7 +173,7 @@ fn uniform(rng: &mut impl Rng) -> f64 {
 
 /// The mean over the 36 ways in which two dice fall of what the best play is worth to the player on roll.
 fn expectation(
-    evaluator: &mut Evaluator<'_>,
+    evaluator: &mut StaticEvaluator<'_>,
     plays: &mut LegalPlays,
     evaluations: &mut Vec<Probabilities>,
     position: &Position,
@@ -147,7 +197,7 @@ fn expectation(
 struct Buffers {
     plays: LegalPlays,
     evaluations: Vec<Probabilities>,
-    turns: Vec<(Position, Probabilities)>,
+    turns: Vec<Turn>,
 }
 
 /// `(1 - lambda) * value + lambda * target`.
@@ -162,19 +212,28 @@ mod tests {
 
     const LOST: Probabilities = Probabilities::from_array([0.0, 0.0, 0.0, 1.0, 0.0]);
 
-    fn values() -> Vec<(Position, Probabilities)> {
-        [0.6, 0.3, 0.8].map(|win| (Position::START, Probabilities::from_array([win, 0.1, 0.0, 0.2, 0.0]))).into()
+    fn values() -> Vec<Turn> {
+        let turn = |win| {
+            let value = Probabilities::from_array([win, 0.1, 0.0, 0.2, 0.0]);
+            Turn { position: Position::START, value, expected: None }
+        };
+        [0.6, 0.3, 0.8].map(turn).into()
     }
 
-    fn targets(lambda: f32) -> Vec<[f32; 5]> {
-        let play = SelfPlay {
+    fn self_play(lambda: f32, expectation: f64) -> SelfPlay {
+        SelfPlay {
             seed: 0,
             lambda,
-            expectation: 0.0,
+            expectation,
+            tables: None,
             precision: Precision::Exact,
             random_openings: 0.0,
             random_plays: 1,
-        };
+        }
+    }
+
+    fn targets(lambda: f32) -> Vec<[f32; 5]> {
+        let play = self_play(lambda, 0.0);
         play.targets(&values(), LOST).into_iter().map(|sample| sample.target.to_array()).collect()
     }
 
@@ -207,12 +266,67 @@ mod tests {
         points[5] = 1;
         points[24] = -1;
         let position = Position::new(points).unwrap();
-        let mut evaluator = Evaluator::new(Model::shipped());
+        let mut evaluator = StaticEvaluator::new(Evaluator::new(Model::shipped()), None);
         let (mut plays, mut evaluations) = (LegalPlays::default(), Vec::new());
         let expected = expectation(&mut evaluator, &mut plays, &mut evaluations, &position);
         // 66, 55, 44, 33 and the two of 65 bear both off; after any other roll the network is nearly sure that he has lost.
         let wins = 6.0 / 36.0;
         assert!((expected.win - wins).abs() < 2e-3, "{expected:?}");
         assert_eq!((expected.win_gammon, expected.lose_gammon), (0.0, 0.0));
+    }
+
+    fn corrected(lambda: f32) -> Vec<[f32; 5]> {
+        let expected = [0.5, 0.4, 0.9].map(|win| Probabilities::from_array([win, 0.1, 0.0, 0.2, 0.0]));
+        let turns: Vec<Turn> = values()
+            .into_iter()
+            .zip(expected)
+            .map(|(turn, expected)| Turn { expected: Some(expected), ..turn })
+            .collect();
+        let samples = self_play(lambda, 1.0).corrected_expectations(&turns);
+        samples.into_iter().map(|sample| sample.target.to_array()).collect()
+    }
+
+    fn wins(targets: &[[f32; 5]]) -> [f32; 3] {
+        std::array::from_fn(|i| targets[i][0])
+    }
+
+    #[test]
+    fn without_lambda_targets_are_the_expectations() {
+        assert_eq!(wins(&corrected(0.0)), [0.5, 0.4, 0.9]);
+    }
+
+    #[test]
+    fn later_positions_correct_earlier_ones() {
+        // The last target is 0.1 above its value, so that the one before is 0.1 too high: 0.3, which is its value, so that
+        // nothing is corrected further back. With half of it: 0.35, 0.05 above its value, of which half comes off 0.5.
+        for (lambda, expected) in [(1.0, [0.5, 0.3, 0.9]), (0.5, [0.475, 0.35, 0.9])] {
+            for (found, expected) in wins(&corrected(lambda)).into_iter().zip(expected) {
+                assert!((found - expected).abs() < 1e-6, "{lambda}: {found} {expected}");
+            }
+        }
+    }
+
+    /// Luck falls out: with values that are right, the targets of a whole game are the values, whatever was rolled.
+    #[test]
+    fn exact_values_leave_nothing_to_correct() {
+        let tables = BearoffTables::in_memory(zar::rules::RuleSet::Backgammon);
+        let play = SelfPlay { tables: Some(tables), ..self_play(1.0, 1.0) };
+        let mut evaluator = play.evaluator(Model::shipped());
+        let mut points = [0i8; 26];
+        (points[6], points[4], points[2], points[19], points[20], points[23]) = (2, 2, 2, -2, -2, -2);
+        let mut position = Position::new(points).unwrap();
+        let (mut plays, mut evaluations) = (LegalPlays::default(), Vec::new());
+        let (mut rng, mut turns) = (stream(1, Purpose::Game, 1), Vec::new());
+        while !position.is_over() {
+            let expected = Some(expectation(&mut evaluator, &mut plays, &mut evaluations, &position));
+            turns.push(Turn { position, value: evaluator.evaluate(&position), expected });
+            plays.generate(&position, Dice::roll(&mut rng), evaluator.rules());
+            evaluator.evaluate_plays(&position, &plays, &mut evaluations);
+            position = plays[best_play(&evaluations, evaluator.rules())].after;
+        }
+        assert!(turns.len() > 3);
+        for (turn, sample) in turns.iter().zip(play.corrected_expectations(&turns)) {
+            assert!((turn.value.win - sample.target.win).abs() < 1e-4, "{}: {:?}", turn.position, sample.target);
+        }
     }
 }

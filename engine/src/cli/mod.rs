@@ -16,6 +16,7 @@ mod met_file;
 mod play;
 mod play_move;
 mod position_arg;
+mod rollout;
 #[cfg(feature = "serve")]
 mod serve;
 
@@ -25,6 +26,7 @@ use std::{
     io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
+    time::Duration,
 };
 
 use clap::{Parser, Subcommand};
@@ -67,6 +69,7 @@ enum Command {
     Eval(eval::Args),
     Move(play_move::Args),
     Cube(cube::Args),
+    Rollout(rollout::Args),
     MatchInfo(match_info::Args),
     Decide(decide::Args),
     Play(play::Args),
@@ -82,9 +85,14 @@ struct Options {
     /// Answer in JSON.
     #[arg(long, global = true)]
     json: bool,
-    /// How far to look ahead: 0ply, 1ply, 2ply or 3ply (rollout is not available yet).
-    #[arg(long, global = true, value_name = "LEVEL", default_value_t)]
-    level: Level,
+    /// How far to look ahead (0ply, 1ply, 2ply, 3ply or rollout), or whom to imitate: beginner, casual, intermediate, advanced,
+    /// expert or worldclass [default: 0ply, with --time 3ply].
+    #[arg(long, global = true, value_name = "LEVEL")]
+    level: Option<Level>,
+    /// The most time for an answer, as in 500ms or 2s: looks ahead one ply after the other, up to the level, and gives the
+    /// last that it could finish.
+    #[arg(long, global = true, value_name = "TIME", value_parser = humantime::parse_duration)]
+    time: Option<Duration>,
     /// The rules: backgammon, tavla, tavla2004, table or plain.
     #[arg(long, global = true, value_name = "NAME", default_value_t)]
     rules: RuleSet,
@@ -193,6 +201,9 @@ enum CliError {
         "{0} is not in the bear-off tables: expected a race with all checkers of both sides on their points 1 to {1}"
     )]
     NotInBearoff(String, u8),
+    /// A rollout that ended before it had any result.
+    #[error("the rollout was stopped before its first games were done")]
+    RolloutStopped,
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] ThreadPoolBuildError),
@@ -218,16 +229,25 @@ impl Options {
         let loaded = self.model.as_ref().map(|path| load(path)).transpose()?;
         let model = loaded.as_ref().unwrap_or_else(|| Model::shipped_for(self.rules));
         let table = self.table()?;
-        let bot = Bot::new(model, self.level, self.rules)?.with_table(&table).with_filter(self.filter);
+        let bot = Bot::new(model, self.level(), self.rules)?
+            .with_table(&table)
+            .with_filter(self.filter)
+            .with_time(self.time)
+            .with_seed(self.seed.unwrap_or(0));
         command(bot.with_tables(BearoffTables::new(self.rules, self.cache_folder())))
     }
 
     /// Asks the bot one thing, which it may think about on all threads.
     fn ask<R: Send>(&self, question: impl FnOnce(&mut Bot<'_>) -> Result<R, CliError> + Send) -> Result<R, CliError> {
-        self.with_bot(|mut bot| match self.level {
-            Level::ZeroPly => question(&mut bot),
+        self.with_bot(|mut bot| match self.level().plies() {
+            0 => question(&mut bot),
             _ => self.thread_pool()?.install(|| question(&mut bot)),
         })
+    }
+
+    /// The level that is asked for; who gives time wants it to be used.
+    fn level(&self) -> Level {
+        self.level.unwrap_or(if self.time.is_some() { Level::ThreePly } else { Level::ZeroPly })
     }
 
     /// The match equity table that is asked for.
@@ -285,6 +305,7 @@ pub fn main() -> ExitCode {
         Command::Eval(args) => eval::run(args, &options, &mut out),
         Command::Move(args) => play_move::run(args, &options, &mut out),
         Command::Cube(args) => cube::run(args, &options, &mut out),
+        Command::Rollout(args) => rollout::run(args, &options, &mut out),
         Command::MatchInfo(args) => match_info::run(args, &options, &mut out),
         Command::Decide(args) => decide::run(args, &options, &mut out),
         Command::Play(args) => play::run(args, &options, &mut out),
@@ -297,7 +318,11 @@ pub fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(CliError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(
-            error @ (CliError::Output(_) | CliError::Input(_) | CliError::Threads(_) | CliError::BearoffNotKept(_)),
+            error @ (CliError::Output(_)
+            | CliError::Input(_)
+            | CliError::Threads(_)
+            | CliError::RolloutStopped
+            | CliError::BearoffNotKept(_)),
         ) => {
             complain(NAME, &error.to_string());
             ExitCode::FAILURE

@@ -191,7 +191,9 @@ mod tests {
 
     #[test]
     fn origins_have_no_paths() {
-        assert!(origin("https://example.org").is_ok() && origin("http://localhost:3000").is_ok() && origin("*").is_ok());
+        assert!(
+            origin("https://example.org").is_ok() && origin("http://localhost:3000").is_ok() && origin("*").is_ok()
+        );
         for text in ["", "example.org", "https://", "https://example.org/", "https://a\nb"] {
             assert!(origin(text).is_err(), "{text}");
         }

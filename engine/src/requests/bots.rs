@@ -11,7 +11,7 @@ use super::{
     Answer, CubeRequest, EvaluationAnswer, MoveAnswer, PositionArg, Request, RequestError, Want, request::MatchRequest,
 };
 
-/// A bot for each of the rule sets that have been asked for, the first as the options say.
+/// A bot for each of the rule sets and levels that have been asked for, the first as the options say.
 #[derive(Clone)]
 pub struct Bots<'m>(Vec<Bot<'m>>);
 
@@ -23,7 +23,11 @@ impl<'m> Bots<'m> {
 
     /// Whether there is a bot for a rule set.
     pub fn has(&self, rules: RuleSet) -> bool {
-        self.0.iter().any(|bot| bot.rules() == rules)
+        self.place(rules, self.0[0].level()).is_some()
+    }
+
+    fn place(&self, rules: RuleSet, level: Level) -> Option<usize> {
+        self.0.iter().position(|bot| bot.rules() == rules && bot.level() == level)
     }
 
     /// Makes the bot for a rule set unless it is there, or cannot be made.
@@ -35,22 +39,21 @@ impl<'m> Bots<'m> {
         }
     }
 
-    /// The bot for a rule set, or the first.
-    ///
-    /// # Errors
-    /// Weights that learnt other outcomes.
-    pub fn by_rules(&mut self, rules: Option<RuleSet>) -> Result<&mut Bot<'m>, BotError> {
-        let place = match rules {
-            None => 0,
-            Some(rules) => match self.0.iter().position(|bot| bot.rules() == rules) {
-                Some(place) => place,
-                // What could not be made before cannot be made now, and says why.
-                None => {
-                    let bot = self.0[0].by_rules(rules)?;
-                    self.0.push(bot);
-                    self.0.len() - 1
-                }
-            },
+    /// The bot for a rule set and a level; where nothing is said, those of the options.
+    fn bot(&mut self, rules: Option<RuleSet>, level: Option<Level>) -> Result<&mut Bot<'m>, BotError> {
+        let usual = (self.0[0].rules(), self.0[0].level());
+        let (rules, level) = (rules.unwrap_or(usual.0), level.unwrap_or(usual.1));
+        let place = match (self.place(rules, level), self.place(rules, usual.1)) {
+            (Some(place), _) => place,
+            (None, like) => {
+                let bot = match like {
+                    Some(like) => self.0[like].at_level(level),
+                    // What could not be made before cannot be made now, and says why.
+                    None => self.0[0].by_rules(rules)?.at_level(level),
+                };
+                self.0.push(bot);
+                self.0.len() - 1
+            }
         };
         Ok(&mut self.0[place])
     }
@@ -67,13 +70,11 @@ impl<'m> Bots<'m> {
         stop: &Stop,
         question: impl FnOnce(&mut Bot<'m>) -> R,
     ) -> Result<R, BotError> {
-        let bot = self.by_rules(rules)?;
-        let level = level.unwrap_or(bot.level());
-        let stopped = stop.is_possible() && level != Level::ZeroPly;
-        if level == bot.level() && !stopped {
-            return Ok(question(bot));
-        }
-        Ok(question(&mut bot.at_level(level)?.with_stop(stop.clone())))
+        let bot = self.bot(rules, level)?;
+        Ok(match stop.is_possible() && bot.level().plies() > 0 {
+            true => question(&mut bot.clone().with_stop(stop.clone())),
+            false => question(bot),
+        })
     }
 
     /// The answer to a request, which looks ahead no longer than `stop` says.

@@ -5,9 +5,7 @@ use std::str::FromStr;
 use thiserror::Error;
 
 use crate::{
-    board::{
-        CubeState, CubeValueError, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction, XgidError,
-    },
+    board::{CubeState, CubeValueError, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction, XgidError},
     rules::{Dice, DiceError, MatchScore, MatchScoreError, MoneyOptions, Session, Stakes},
 };
 

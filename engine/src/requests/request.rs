@@ -41,7 +41,8 @@ pub struct Request {
     /// `backgammon`, `tavla`, `tavla2004`, `table` or `plain`.
     #[cfg_attr(feature = "serve", schema(example = "backgammon"))]
     pub rules: Option<String>,
-    /// `0ply`, `1ply`, `2ply` or `3ply`.
+    /// `0ply`, `1ply`, `2ply`, `3ply` or `rollout`, or whom to imitate: `beginner`, `casual`, `intermediate`, `advanced`,
+    /// `expert` or `worldclass`.
     #[cfg_attr(feature = "serve", schema(example = "0ply"))]
     pub level: Option<String>,
     /// Anything; the answer has the same.
@@ -177,7 +178,7 @@ impl Request {
     /// Whether the answer takes a look ahead where `usual` is the level that requests have which name none. Wrong names do
     /// not.
     pub fn looks_ahead(&self, usual: Level) -> bool {
-        self.level.as_ref().map_or(Ok(usual), |name| name.parse()).is_ok_and(|level| level != Level::ZeroPly)
+        self.level.as_ref().map_or(Ok(usual), |name| name.parse()).is_ok_and(|level| level.plies() > 0)
     }
 
     /// The rules that are asked for, if they exist.

@@ -161,19 +161,10 @@ impl<'s, 'm> Looker<'s, 'm> {
 
     /// The place of the result that is worth least to the next player, with the cube where it is.
     fn best_reply(&self, plays: &LegalPlays, evaluations: &[Probabilities], depth: usize) -> usize {
-        let Some(state) = self.search.tree.level(depth).states.first() else {
-            return best_play(evaluations, self.search.model.rules());
-        };
-        let mut best = (0, f32::INFINITY, f32::INFINITY);
-        for (place, (legal, evaluation)) in plays.iter().zip(evaluations).enumerate() {
-            let worth = self.evaluator.worth(self.search.model, &legal.after, evaluation, &state.stakes).0;
-            // Where all are doubled out, the one that loses least is the best.
-            let equity = evaluation.equity(self.search.model.rules()).0;
-            if (worth, equity) < (best.1, best.2) {
-                best = (place, worth, equity);
-            }
+        match self.search.tree.level(depth).states.first() {
+            Some(state) => self.evaluator.best_play(self.search.model, plays, evaluations, &state.stakes),
+            None => best_play(evaluations, self.search.model.rules()),
         }
-        best.0
     }
 }
 

@@ -6,7 +6,7 @@ use crate::{
     rules::{Dice, LegalPlays, Play, RuleSet},
 };
 
-use super::{MoveFilter, Search, StaticEvaluator, lookahead::look_at};
+use super::{MoveFilter, RolledOut, Search, StaticEvaluator, lookahead::look_at};
 
 /// The place of the evaluation that is worth least to the next player, and so most to the player who makes the play; the
 /// first of equals. 0 when there is none.
@@ -35,6 +35,8 @@ pub struct RankedPlay {
     pub equity: Equity,
     /// How many plies it was looked ahead.
     pub plies: u8,
+    /// What a rollout found, for the player who makes the play; the probabilities and the equity are then its own.
+    pub rolled: Option<RolledOut>,
 }
 
 /// Every legal result once, looked ahead so many plies as far as `filter` lets it through: those that were looked at most
@@ -60,7 +62,7 @@ pub fn rank_ahead(
         .map(|(legal, evaluation)| {
             let (play, after) = (legal.play, legal.after);
             let equity = -search.equity_of(&evaluation, || search.bare_worth(evaluator, &after, &evaluation));
-            RankedPlay { play, after, probabilities: evaluation.flipped(), equity, plies: 0 }
+            RankedPlay { play, after, probabilities: evaluation.flipped(), equity, plies: 0, rolled: None }
         })
         .collect();
     sort(&mut ranked, search.model.rules());

@@ -8,11 +8,14 @@ use crate::{
     rules::{LegalPlay, Outcome, RuleSet, Stakes},
 };
 
+use super::Blur;
+
 /// An [`Evaluator`] that knows the bear-off tables; holds the buffers of one thread.
 #[derive(Clone, Debug)]
 pub struct StaticEvaluator<'m> {
     evaluator: Evaluator<'m>,
     tables: Option<BearoffTables>,
+    blur: Blur,
     /// Plays that are left to the networks, and what these say.
     unknown: Vec<LegalPlay>,
     estimates: Vec<Probabilities>,
@@ -27,7 +30,18 @@ impl<'m> StaticEvaluator<'m> {
         if let Some(tables) = &tables {
             assert_eq!(tables.rules(), evaluator.rules(), "the tables are for the rules of the evaluator");
         }
-        StaticEvaluator { evaluator, tables, unknown: Vec::new(), estimates: Vec::new() }
+        StaticEvaluator { evaluator, tables, blur: Blur::default(), unknown: Vec::new(), estimates: Vec::new() }
+    }
+
+    /// The same evaluator with errors of judgement.
+    #[must_use]
+    pub fn blurred(self, blur: Blur) -> StaticEvaluator<'m> {
+        StaticEvaluator { blur, ..self }
+    }
+
+    /// Its errors of judgement.
+    pub fn blur(&self) -> Blur {
+        self.blur
     }
 
     /// The rules by which the games end that it evaluates.
@@ -84,14 +98,41 @@ impl<'m> StaticEvaluator<'m> {
         }
     }
 
+    /// The place of the result that is worth least to the next player, who has the given stakes. `evaluations` are those of
+    /// the results of `plays`.
+    pub(super) fn best_play(
+        &self,
+        model: &CubeModel<'_>,
+        plays: &[LegalPlay],
+        evaluations: &[Probabilities],
+        stakes: &Stakes,
+    ) -> usize {
+        let mut best = (0, f32::INFINITY, f32::INFINITY);
+        for (place, (legal, evaluation)) in plays.iter().zip(evaluations).enumerate() {
+            let worth = self.worth(model, &legal.after, evaluation, stakes).0;
+            // Where all are doubled out, the one that loses least is the best.
+            let equity = evaluation.equity(model.rules()).0;
+            if (worth, equity) < (best.1, best.2) {
+                best = (place, worth, equity);
+            }
+        }
+        best.0
+    }
+
     /// What the tables know of a position with the cube: in money play with a limit of the cube that is so far away that it
     /// does not matter. Who doubles rightly is not beavered, and without gammons the Jacoby rule is nothing.
     #[inline]
-    fn money_equities(&self, model: &CubeModel<'_>, position: &Position, stakes: &Stakes) -> Option<MoneyEquities> {
+    pub(super) fn money_equities(
+        &self,
+        model: &CubeModel<'_>,
+        position: &Position,
+        stakes: &Stakes,
+    ) -> Option<MoneyEquities> {
         const FAR: u32 = 64;
         let tables = self.tables.as_ref()?;
         let far = stakes.cube.value() <= stakes.cube_limit(model.rules()) / FAR;
-        let as_reckoned = stakes.score().is_none() && far;
+        // Whoever misjudges positions does not know tables by heart.
+        let as_reckoned = stakes.score().is_none() && far && self.blur.is_none();
         if as_reckoned { tables.money_equities(position) } else { None }
     }
 
@@ -103,14 +144,24 @@ impl<'m> StaticEvaluator<'m> {
 
     /// How the game ends for the player on roll in `position`, who is about to roll. A finished game is certain.
     pub fn evaluate(&mut self, position: &Position) -> Probabilities {
-        match self.tables.as_ref().and_then(|tables| tables.probabilities(position)) {
+        let true_ones = match self.tables.as_ref().and_then(|tables| tables.probabilities(position)) {
             Some(known) => known,
             None => self.evaluator.evaluate(position),
-        }
+        };
+        self.blur.seen(position, true_ones, self.rules())
     }
 
     /// Evaluates the results of all `plays` of one position, each as the next player sees it, in their order.
     pub fn evaluate_plays(&mut self, position: &Position, plays: &[LegalPlay], results: &mut Vec<Probabilities>) {
+        self.evaluate_truly(position, plays, results);
+        if !self.blur.is_none() {
+            for (play, result) in plays.iter().zip(results) {
+                *result = self.blur.seen(&play.after, *result, self.evaluator.rules());
+            }
+        }
+    }
+
+    fn evaluate_truly(&mut self, position: &Position, plays: &[LegalPlay], results: &mut Vec<Probabilities>) {
         let Some(tables) = &self.tables else {
             return self.evaluator.evaluate_plays(position, plays, results);
         };

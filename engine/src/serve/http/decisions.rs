@@ -70,11 +70,7 @@ struct BatchAnswers {
 
 /// Plays, cube decisions and evaluations.
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(eval))
-        .routes(routes!(play))
-        .routes(routes!(cube))
-        .routes(routes!(batch))
+    OpenApiRouter::new().routes(routes!(eval)).routes(routes!(play)).routes(routes!(cube)).routes(routes!(batch))
 }
 
 /// What a position is worth to the player on roll before he rolls

@@ -147,7 +147,6 @@ impl From<RequestError> for Fault {
 impl From<BotError> for Fault {
     fn from(error: BotError) -> Fault {
         let code = match error {
-            BotError::Level(_) => "unknown_level",
             BotError::Outcomes(_) => "rules_not_learnt",
             BotError::NoCube | BotError::NoCubeInGame(_) | BotError::Crawford | BotError::HighestCube { .. } => {
                 "no_cube_decision"

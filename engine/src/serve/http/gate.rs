@@ -175,7 +175,9 @@ mod tests {
             super::bears(&headers, "secret")
         };
         assert!(bears("Bearer secret") && bears("bearer secret"));
-        for wrong in ["", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "Bearer Secret", "Basic secret", "secret"] {
+        for wrong in
+            ["", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "Bearer Secret", "Basic secret", "secret"]
+        {
             assert!(!bears(wrong), "{wrong}");
         }
         assert!(!super::bears(&HeaderMap::new(), "secret"));

@@ -7,8 +7,8 @@ mod answering;
 mod connections;
 mod decisions;
 mod fault;
-mod gate;
 mod games;
+mod gate;
 mod json_body;
 mod metrics;
 mod openapi;
@@ -148,7 +148,11 @@ const WORKERS_A_SPEAKER: usize = 8;
 
 /// All that can be asked.
 fn routes(app: &Arc<App>) -> Router {
-    let routes = OpenApiRouter::new().merge(decisions::routes()).merge(games::routes()).merge(wildbg::routes()).merge(metrics::routes());
+    let routes = OpenApiRouter::new()
+        .merge(decisions::routes())
+        .merge(games::routes())
+        .merge(wildbg::routes())
+        .merge(metrics::routes());
     let (routes, document) = routes.split_for_parts();
     gate::guarded(routes.merge(openapi::routes(document)), app)
 }

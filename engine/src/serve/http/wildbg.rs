@@ -25,7 +25,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
     board::{CHECKERS, CubeState, Position},
-    bot::{Bot, Level, Valuation},
+    bot::{Bot, Valuation},
     net::Probabilities,
     requests::Rounded,
     rules::{Dice, LONGEST_MATCH, MatchScore, Session, Stakes},
@@ -227,7 +227,7 @@ async fn think(
     Began(began): Began,
     question: impl FnOnce(&mut Bot<'_>) -> Result<Vec<u8>, Fault> + Send + 'static,
 ) -> Response {
-    let ahead = app.answering.level != Level::ZeroPly;
+    let ahead = app.answering.level.plies() > 0;
     let answer = app.queue.ask(Vec::new(), began + app.settings.time_limit, move |thinker| {
         let Thinker { bots, pool, stop, .. } = thinker;
         let ask = || bots.ask(None, None, stop, question).map_err(Fault::from)?;
@@ -271,7 +271,9 @@ impl Asked {
                     let die: i64 = value.parse().map_err(|_| not_a_number())?;
                     dice[usize::from(name == "die2")] = Some(die);
                 }
-                "x_away" | "o_away" => away[usize::from(name == "o_away")] = value.parse().map_err(|_| not_a_number())?,
+                "x_away" | "o_away" => {
+                    away[usize::from(name == "o_away")] = value.parse().map_err(|_| not_a_number())?
+                }
                 _ => match name.strip_prefix('p').and_then(point) {
                     Some(place) => {
                         let count: i64 = value.parse().map_err(|_| not_a_number())?;

@@ -59,14 +59,7 @@ impl Queue {
     /// A queue in which no more than `capacity` questions wait for `workers` threads.
     pub fn new(capacity: usize, workers: usize) -> Queue {
         let waiting = Mutex::new(Waiting { jobs: VecDeque::new(), closed: false });
-        Queue {
-            waiting,
-            came: Condvar::new(),
-            capacity,
-            workers,
-            busy: AtomicUsize::new(0),
-            usual: AtomicU64::new(0),
-        }
+        Queue { waiting, came: Condvar::new(), capacity, workers, busy: AtomicUsize::new(0), usual: AtomicU64::new(0) }
     }
 
     /// Questions that wait.

@@ -49,7 +49,8 @@ struct NewGame {
     /// Points that win the match; money play, or single games where the rules have no matches, where it is absent.
     #[schema(example = 5)]
     length: Option<u32>,
-    /// `0ply`, `1ply`, `2ply` or `3ply`: how far the bot looks ahead; the server's where it is absent.
+    /// How well the bot plays: `0ply`, `1ply`, `2ply`, `3ply` or `rollout`, or like whom: `beginner`, `casual`,
+    /// `intermediate`, `advanced`, `expert` or `worldclass`; the server's where it is absent.
     #[schema(example = "0ply")]
     level: Option<String>,
     /// Where the dice come from, for the same ones again; others every time where it is absent.
@@ -98,10 +99,7 @@ const LONGEST_GAME: u64 = 1_000_000;
 
 /// Games.
 pub fn routes() -> OpenApiRouter<Arc<App>> {
-    OpenApiRouter::new()
-        .routes(routes!(create))
-        .routes(routes!(read, delete))
-        .routes(routes!(act, deeds))
+    OpenApiRouter::new().routes(routes!(create)).routes(routes!(read, delete)).routes(routes!(act, deeds))
 }
 
 /// Begins a game, a match or money play against the bot
@@ -128,11 +126,8 @@ async fn create(
     let level = wanted.level.as_deref().map(str::parse::<Level>).transpose().map_err(RequestError::from)?;
     let (rules, level) = (named.unwrap_or(app.answering.rules), level.unwrap_or(app.answering.level));
     let money = MoneyOptions { jacoby: wanted.jacoby, beavers: wanted.beavers };
-    let options = MatchOptions {
-        money,
-        automatic_doubles: wanted.automatic_doubles,
-        highest_cube: wanted.highest_cube,
-    };
+    let options =
+        MatchOptions { money, automatic_doubles: wanted.automatic_doubles, highest_cube: wanted.highest_cube };
     let game = Match::new(rules, wanted.length, options).map_err(|error| refused(&error))?;
     let seed = wanted.seed.unwrap_or_else(seed::fresh);
     let mut record = Record { game, level: level.to_string(), seed, rolls: 0, version: 0 };
@@ -290,7 +285,7 @@ fn think(
     let level: Level = record.level.parse().map_err(RequestError::from)?;
     let rules = record.game.rules();
     let ask = || bots.ask(Some(rules), Some(level), stop, act);
-    let deeds = if level == Level::ZeroPly { ask() } else { pool.install(ask) };
+    let deeds = if level.plies() == 0 { ask() } else { pool.install(ask) };
     if stop.is_due() && Instant::now() < due {
         return Err(Fault::time_limit());
     }

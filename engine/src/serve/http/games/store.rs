@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path};
 
-use redb::{Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, backends::InMemoryBackend};
+use redb::{
+    Database, ReadableDatabase, ReadableTable, ReadableTableMetadata, TableDefinition, backends::InMemoryBackend,
+};
 use thiserror::Error;
 
 use super::record::{Deed, Record};

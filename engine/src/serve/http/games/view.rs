@@ -22,7 +22,7 @@ pub struct GameAnswer {
     rules: RuleSet,
     /// Points that win the match; null for money play and single games.
     length: Option<u32>,
-    /// How far the bot looks ahead.
+    /// How well the bot plays.
     level: String,
     /// Whether the Jacoby rule is on.
     jacoby: bool,
