@@ -31,6 +31,9 @@ pub struct Args {
     /// Seconds that a request may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     time_limit: u64,
+    /// Seconds that a rollout may take.
+    #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    rollout_limit: u64,
     /// Requests that may wait for a thread; others are answered with status 429.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     queue: u32,
@@ -106,6 +109,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     let settings = Settings {
         address: args.address,
         time_limit: Duration::from_secs(args.time_limit),
+        rollout_limit: Duration::from_secs(args.rollout_limit),
         queue: args.queue as usize,
         body_limit: args.body_limit as usize,
         batch_limit: args.batch_limit as usize,

@@ -1,9 +1,9 @@
 //! Who answers requests.
 
 use crate::{
-    board::{CHECKERS, CubeState},
+    board::{CHECKERS, CubeState, Position},
     bot::{Bot, BotError, Level, Valuation},
-    rules::{Dice, DiceError, MatchScore, RuleSet, Session},
+    rules::{Dice, DiceError, MatchScore, RuleSet, Session, Stakes},
     search::Stop,
 };
 
@@ -82,58 +82,101 @@ impl<'m> Bots<'m> {
     /// # Errors
     /// Whatever is wrong with it.
     pub fn answer(&mut self, request: &Request, stop: &Stop) -> Result<Answer, RequestError> {
+        self.ask_about(request, stop, |bot, Asked { position, stakes, question }| {
+            Ok(match question {
+                Question::Eval => {
+                    Answer::Evaluation(EvaluationAnswer::new(&bot.evaluate(&position, &stakes), request.cubeful))
+                }
+                Question::Move(dice) => {
+                    let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
+                    Answer::Move(MoveAnswer::new(&position, &bot.rank(&position, dice, valuation)))
+                }
+                Question::Cube => Answer::Cube(bot.cube_action(&position, &stakes)?.into()),
+            })
+        })
+    }
+
+    /// Lets the bot that a request asks do something with what it asks.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the request.
+    pub fn ask_about<R>(
+        &mut self,
+        request: &Request,
+        stop: &Stop,
+        question: impl FnOnce(&mut Bot<'m>, Asked) -> Result<R, RequestError>,
+    ) -> Result<R, RequestError> {
         let arg: PositionArg = request.pos.parse()?;
         let rules = request.rules.as_ref().map(|name| name.parse()).transpose()?;
         let level = request.level.as_ref().map(|name| name.parse()).transpose()?;
-        self.ask(rules, level, stop, |bot| answer(bot, request, arg))?
+        self.ask(rules, level, stop, |bot| question(bot, Asked::read(request, arg, bot.rules())?))?
     }
 }
 
-fn answer(bot: &mut Bot<'_>, request: &Request, arg: PositionArg) -> Result<Answer, RequestError> {
-    let PositionArg { position, dice, mut stakes } = arg;
-    let given = request.dice.map(roll).transpose()?;
-    if let Some(CubeRequest { value, owner }) = &request.cube {
-        stakes.cube = CubeState::new(*value, (*owner).into())?;
-    }
-    if let Some(MatchRequest { length, score, crawford }) = request.r#match {
-        stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
-    }
-    match &mut stakes.session {
-        Session::Money(options) => {
-            options.jacoby = request.jacoby.unwrap_or(options.jacoby);
-            options.beavers = request.beavers.unwrap_or(options.beavers);
+/// What a request asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The checkers.
+    pub position: Position,
+    /// Cube and score.
+    pub stakes: Stakes,
+    /// What is wanted.
+    pub question: Question,
+}
+
+/// What is wanted of a position.
+#[derive(Clone, Copy, Debug)]
+pub enum Question {
+    /// What it is worth before the roll.
+    Eval,
+    /// The plays of a roll.
+    Move(Dice),
+    /// Whether to double.
+    Cube,
+}
+
+impl Asked {
+    fn read(request: &Request, arg: PositionArg, rules: RuleSet) -> Result<Asked, RequestError> {
+        let PositionArg { position, dice, mut stakes } = arg;
+        let given = request.dice.map(roll).transpose()?;
+        if let Some(CubeRequest { value, owner }) = &request.cube {
+            stakes.cube = CubeState::new(*value, (*owner).into())?;
         }
-        Session::Match(_) if request.jacoby == Some(true) || request.beavers == Some(true) => {
-            return Err(RequestError::MoneyOptions);
+        if let Some(MatchRequest { length, score, crawford }) = request.r#match {
+            stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
         }
-        Session::Match(_) => {}
-    }
-    // Without the cube the score does not matter to what is computed.
-    if request.cubeful {
-        stakes.check(bot.rules())?;
-    }
-    let dice = match request.want {
-        None | Some(Want::Move) => given.or(dice),
-        Some(Want::Eval) if given.is_some() => return Err(RequestError::DiceInEvaluation),
-        Some(Want::Cube) if given.is_some() => return Err(RequestError::DiceInCubeDecision),
-        Some(_) => None,
-    };
-    // With dice, a player may bear off alone.
-    if position.off() == CHECKERS || dice.is_none() && position.is_over() {
-        return Err(RequestError::GameOver(position));
-    }
-    match (request.want, dice) {
-        (Some(Want::Eval), _) => {
-            let evaluation = bot.evaluate(&position, &stakes);
-            Ok(Answer::Evaluation(EvaluationAnswer::new(&evaluation, request.cubeful)))
+        match &mut stakes.session {
+            Session::Money(options) => {
+                options.jacoby = request.jacoby.unwrap_or(options.jacoby);
+                options.beavers = request.beavers.unwrap_or(options.beavers);
+            }
+            Session::Match(_) if request.jacoby == Some(true) || request.beavers == Some(true) => {
+                return Err(RequestError::MoneyOptions);
+            }
+            Session::Match(_) => {}
         }
-        (_, Some(dice)) => {
-            let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
-            Ok(Answer::Move(MoveAnswer::new(&position, &bot.rank(&position, dice, valuation))))
+        // Without the cube the score does not matter to what is computed.
+        if request.cubeful {
+            stakes.check(rules)?;
         }
-        (Some(Want::Move), None) => Err(RequestError::NoDice),
-        (_, None) if !request.cubeful => Err(RequestError::CubelessCube),
-        (_, None) => Ok(Answer::Cube(bot.cube_action(&position, &stakes)?.into())),
+        let dice = match request.want {
+            None | Some(Want::Move) => given.or(dice),
+            Some(Want::Eval) if given.is_some() => return Err(RequestError::DiceInEvaluation),
+            Some(Want::Cube) if given.is_some() => return Err(RequestError::DiceInCubeDecision),
+            Some(_) => None,
+        };
+        // With dice, a player may bear off alone.
+        if position.off() == CHECKERS || dice.is_none() && position.is_over() {
+            return Err(RequestError::GameOver(position));
+        }
+        let question = match (request.want, dice) {
+            (Some(Want::Eval), _) => Question::Eval,
+            (_, Some(dice)) => Question::Move(dice),
+            (Some(Want::Move), None) => return Err(RequestError::NoDice),
+            (_, None) if !request.cubeful => return Err(RequestError::CubelessCube),
+            (_, None) => Question::Cube,
+        };
+        Ok(Asked { position, stakes, question })
     }
 }
 

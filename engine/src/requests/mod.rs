@@ -6,8 +6,10 @@ mod answer;
 mod bots;
 mod position_arg;
 mod request;
+mod rolled;
 
 pub use answer::{Answer, CubeAnswer, EvaluationAnswer, MoveAnswer, Rounded, probabilities};
-pub use bots::Bots;
+pub use bots::{Asked, Bots, Question};
 pub use position_arg::{PositionArg, PositionArgError};
-pub use request::{CubeRequest, Request, RequestError, Want, read_json};
+pub use request::{CubeRequest, MatchRequest, Request, RequestError, Want, read_json};
+pub use rolled::{RolledAnswer, RolledCubeAnswer, RolledPlaysAnswer, RolledPositionAnswer};

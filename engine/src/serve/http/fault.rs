@@ -49,6 +49,11 @@ impl Fault {
         Fault { status, code, message: message.into(), retry_after: None }
     }
 
+    /// A request that is understood, and cannot be.
+    pub fn unprocessable(code: &'static str, message: impl Into<String>) -> Fault {
+        Fault::new(StatusCode::UNPROCESSABLE_ENTITY, code, message)
+    }
+
     /// More is asked than can be thought about.
     pub fn busy(seconds: u64) -> Fault {
         let message = format!("too many requests wait already: expected another try in {seconds} s");

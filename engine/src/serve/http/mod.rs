@@ -12,6 +12,7 @@ mod gate;
 mod json_body;
 mod metrics;
 mod openapi;
+mod rollout;
 mod wildbg;
 mod workers;
 
@@ -27,7 +28,7 @@ use std::{
 use axum::{Router, http::HeaderValue};
 use rayon::ThreadPool;
 use thiserror::Error;
-use tokio::runtime;
+use tokio::{runtime, sync::Semaphore};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{bot::Bot, requests::Bots};
@@ -44,6 +45,8 @@ pub struct Settings {
     pub address: SocketAddr,
     /// How long a request may take.
     pub time_limit: Duration,
+    /// How long a rollout may take.
+    pub rollout_limit: Duration,
     /// Questions that wait for a worker.
     pub queue: usize,
     /// Bytes of a body.
@@ -95,6 +98,8 @@ pub struct App {
     metrics: Metrics,
     answering: Answering,
     games: Store,
+    /// Rollouts that may run beside those that do.
+    rollouts: Arc<Semaphore>,
     closing: AtomicBool,
 }
 
@@ -105,7 +110,8 @@ pub struct App {
 /// # Errors
 /// An address that is taken, and threads that cannot be started.
 pub fn serve(bot: Bot<'_>, pool: &ThreadPool, settings: Settings, out: &mut impl Write) -> Result<(), HttpError> {
-    let workers = pool.current_num_threads();
+    // One is there for others while another rolls out.
+    let workers = pool.current_num_threads().max(2);
     let queue = Arc::new(Queue::new(settings.queue, workers));
     let answering = Answering { level: bot.level(), rules: bot.rules() };
     let (file, most) = (settings.games.as_deref(), settings.most_games);
@@ -117,6 +123,7 @@ pub fn serve(bot: Bot<'_>, pool: &ThreadPool, settings: Settings, out: &mut impl
         metrics: Metrics::default(),
         answering,
         games,
+        rollouts: Arc::new(Semaphore::new(workers - 1)),
         closing: AtomicBool::new(false),
     });
     let speakers = workers.div_ceil(WORKERS_A_SPEAKER);
@@ -150,6 +157,7 @@ const WORKERS_A_SPEAKER: usize = 8;
 fn routes(app: &Arc<App>) -> Router {
     let routes = OpenApiRouter::new()
         .merge(decisions::routes())
+        .merge(rollout::routes())
         .merge(games::routes())
         .merge(wildbg::routes())
         .merge(metrics::routes());

@@ -90,14 +90,11 @@ impl Queue {
         let stop = Stop::on_sign().or_after(due.saturating_duration_since(Instant::now()));
         let left = StopWhenLeft(stop.clone());
         let (sender, receiver) = oneshot::channel();
-        self.push(Job {
-            rules,
-            work: Box::new(move |bots, pool| {
-                if !sender.is_closed() {
-                    // The caller may have left in the meantime.
-                    let _ = sender.send(question(Thinker { bots, pool, stop: &stop, due }));
-                }
-            }),
+        self.start(rules, move |bots, pool| {
+            if !sender.is_closed() {
+                // The caller may have left in the meantime.
+                let _ = sender.send(question(Thinker { bots, pool, stop: &stop, due }));
+            }
         })?;
         // What looks ahead stops by itself; this is for what waits too long, and for what cannot stop.
         let late = tokio::time::Instant::from_std(due + PATIENCE);
@@ -106,7 +103,16 @@ impl Queue {
         answer.map_err(|_| Fault::time_limit())?.map_err(|_| Fault::internal())
     }
 
-    fn push(&self, job: Job) -> Result<(), Fault> {
+    /// Lets a worker do something with the bots for these rules, of which nobody is told.
+    ///
+    /// # Errors
+    /// A full queue.
+    pub fn start(
+        &self,
+        rules: Vec<RuleSet>,
+        work: impl FnOnce(&mut Bots<'_>, &ThreadPool) + Send + 'static,
+    ) -> Result<(), Fault> {
+        let job = Job { rules, work: Box::new(work) };
         let mut waiting = self.lock();
         if waiting.closed {
             return Err(Fault::closing());
