@@ -11,6 +11,8 @@ pub mod conduct;
 mod cube;
 mod decide;
 mod eval;
+#[cfg(feature = "serve")]
+mod log_writer;
 mod match_info;
 mod met_file;
 mod play;
@@ -211,6 +213,10 @@ enum CliError {
     #[cfg(feature = "serve")]
     #[error("{0}")]
     Token(String),
+    /// There is no thread for the logs.
+    #[cfg(feature = "serve")]
+    #[error("cannot start the logs: {0}")]
+    Log(io::Error),
     /// The HTTP server could not be started.
     #[cfg(feature = "serve")]
     #[error(transparent)]
@@ -328,7 +334,7 @@ pub fn main() -> ExitCode {
             ExitCode::FAILURE
         }
         #[cfg(feature = "serve")]
-        Err(error @ CliError::Http(_)) => {
+        Err(error @ (CliError::Http(_) | CliError::Log(_))) => {
             complain(NAME, &error.to_string());
             ExitCode::FAILURE
         }

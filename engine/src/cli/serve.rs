@@ -15,7 +15,10 @@ use tracing::level_filters::LevelFilter;
 
 use crate::serve::http::{self, Origins, Settings};
 
-use super::{CliError, Options};
+use super::{
+    CliError, Options,
+    log_writer::{LogEnd, LogWriter},
+};
 
 /// Answers programs over HTTP, in JSON
 ///
@@ -119,7 +122,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         games: args.games(),
         most_games: args.most_games,
     };
-    args.log.begin();
+    let _logs = args.log.begin().map_err(CliError::Log)?;
     let pool = options.thread_pool()?;
     options.with_bot(|bot| Ok(http::serve(bot, &pool, settings, out)?))
 }
@@ -166,15 +169,17 @@ impl Args {
 }
 
 impl Log {
-    /// Logs from here on, panics too.
-    fn begin(self) {
-        let to_stderr = tracing_subscriber::fmt().with_writer(io::stderr).with_max_level(LevelFilter::INFO);
+    /// Logs from here on, panics too, until what is returned is dropped.
+    fn begin(self) -> io::Result<LogEnd> {
+        let (writer, end) = LogWriter::start()?;
+        let logs = tracing_subscriber::fmt().with_writer(move || writer.clone()).with_max_level(LevelFilter::INFO);
         match self {
-            Log::Json => to_stderr.json().flatten_event(true).init(),
-            Log::Text => to_stderr.with_ansi(io::stderr().is_terminal()).init(),
+            Log::Json => logs.json().flatten_event(true).init(),
+            Log::Text => logs.with_ansi(io::stderr().is_terminal()).init(),
             Log::Off => {}
         }
         std::panic::set_hook(Box::new(|panic| tracing::error!(%panic, "a fault of the program")));
+        Ok(end)
     }
 }
 

@@ -18,14 +18,17 @@ use super::{Rounded, probabilities};
 pub struct RolledAnswer {
     /// Its equity, per unit of the cube, EMG in a match.
     equity: Rounded,
-    /// The standard error of the equity.
+    /// The standard error of the equity; this and what is made of it are null while too few games have been played.
+    #[cfg_attr(feature = "serve", schema(value_type = Option<f64>))]
     se: Rounded,
     /// Half the width of the interval that covers the equity with probability 0.95.
+    #[cfg_attr(feature = "serve", schema(value_type = Option<f64>))]
     ci95: Rounded,
     /// The probabilities to win, to win a gammon or better, to win a backgammon, to lose a gammon or worse and to lose a
     /// backgammon.
     probs: [Rounded; OUTPUTS],
     /// Their standard errors.
+    #[cfg_attr(feature = "serve", schema(value_type = [Option<f64>; OUTPUTS]))]
     probs_se: [Rounded; OUTPUTS],
     /// Games played.
     games: u32,
@@ -145,8 +148,10 @@ pub struct RolledCubeAnswer {
     /// The equity after a double that is dropped.
     dp: Rounded,
     /// The standard error of the equity without a double.
+    #[cfg_attr(feature = "serve", schema(value_type = Option<f64>))]
     nd_se: Rounded,
     /// The standard error of the equity after a double that is taken.
+    #[cfg_attr(feature = "serve", schema(value_type = Option<f64>))]
     dt_se: Rounded,
     /// The probabilities to win, to win a gammon or better, to win a backgammon, to lose a gammon or worse and to lose a
     /// backgammon.

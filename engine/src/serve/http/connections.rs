@@ -22,8 +22,10 @@ use super::{App, HttpError, routes};
 
 /// How long the headers of a request may take to come, and how long a connection may be idle.
 const HEADER_TIME: Duration = Duration::from_secs(30);
-/// Bytes that are read ahead, and that headers may take.
+/// Bytes that are read ahead.
 const BUFFER: usize = 64 << 10;
+/// Bytes that the headers of a request may take.
+const HEADERS: usize = 16 << 10;
 /// How long after the time of a request the server waits for it when it ends.
 const LAST_WORDS: Duration = Duration::from_secs(2);
 /// How long to wait when the system has no room for a connection.
@@ -44,7 +46,7 @@ pub async fn answer(app: &Arc<App>, out: &mut impl Write) -> Result<(), HttpErro
 
     let service = TowerToHyperService::new(routes(app));
     let mut http = http1::Builder::new();
-    http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(BUFFER);
+    http.timer(TokioTimer::new()).header_read_timeout(HEADER_TIME).max_buf_size(BUFFER).max_header_size(HEADERS);
     let room = Arc::new(Semaphore::new(app.settings.connections));
     let graceful = GracefulShutdown::new();
     loop {

@@ -8,8 +8,8 @@ use std::{
 
 use axum::{
     Extension,
-    extract::{Path, RawQuery, State},
-    http::{StatusCode, header},
+    extract::{FromRequestParts, Path, RawQuery, State},
+    http::{StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
 use serde::{Deserialize, Serialize};
@@ -92,6 +92,20 @@ struct Deeds {
     actions: Vec<Deed>,
 }
 
+/// The name of a game in a path.
+struct GameName(String);
+
+impl FromRequestParts<Arc<App>> for GameName {
+    type Rejection = Fault;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<GameName, Fault> {
+        let Path(name) = Path::from_request_parts(parts, app)
+            .await
+            .map_err(|_| Fault::new(StatusCode::BAD_REQUEST, "malformed", "expected the name of a game in the path"))?;
+        Ok(GameName(name))
+    }
+}
+
 /// Actions that are told at once.
 const MOST_DEEDS: usize = 1000;
 /// Actions of a game: far more than any match has.
@@ -158,7 +172,7 @@ async fn create(
 async fn read(
     State(app): State<Arc<App>>,
     Extension(Began(began)): Extension<Began>,
-    Path(id): Path<String>,
+    GameName(id): GameName,
 ) -> Result<Response, Fault> {
     let due = began + app.settings.time_limit;
     let kept = Arc::clone(&app);
@@ -183,7 +197,7 @@ async fn read(
 async fn delete(
     State(app): State<Arc<App>>,
     Extension(Began(began)): Extension<Began>,
-    Path(id): Path<String>,
+    GameName(id): GameName,
 ) -> Result<StatusCode, Fault> {
     let due = began + app.settings.time_limit;
     let kept = Arc::clone(&app);
@@ -211,7 +225,7 @@ async fn delete(
 async fn act(
     State(app): State<Arc<App>>,
     Extension(Began(began)): Extension<Began>,
-    Path(id): Path<String>,
+    GameName(id): GameName,
     JsonBody(deeded): JsonBody<Deeded>,
 ) -> Result<Response, Fault> {
     let due = began + app.settings.time_limit;
@@ -256,7 +270,7 @@ async fn act(
 async fn deeds(
     State(app): State<Arc<App>>,
     Extension(Began(began)): Extension<Began>,
-    Path(id): Path<String>,
+    GameName(id): GameName,
     RawQuery(query): RawQuery,
 ) -> Result<Response, Fault> {
     let from = match query.as_deref().unwrap_or_default() {
