@@ -246,7 +246,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["move", "start", "7-1"], "7", "1 to 6"),
         (&["move", "start", "three"], "\"three\"", "31 or 3-1"),
         (&["move", "start", "31", "42"], "'42'", "Usage"),
-        (&["eval", "start", "--level", "rollout"], "rollout", "expected 0ply"),
+        (&["eval", "start", "--level", "4ply"], "4ply", "expected beginner"),
         (&["eval", "start", "--level", "deep"], "\"deep\"", "expected 0ply"),
         (&["eval", "start", "--rules", "chess"], "\"chess\"", "expected backgammon"),
         (&["eval", "start", "--threads", "0"], "'0'", "1..=1024"),
@@ -255,7 +255,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["eval", "start", "--model", "/nowhere/weights.zar"], "/nowhere/weights.zar", "No such file"),
         (&["eval", "start", "--model", "/"], "\"/\"", "expected a regular file"),
         (&["decide", "start"], "'start'", "Usage"),
-        (&["decide", "--level", "rollout"], "rollout", "expected 0ply"),
+        (&["decide", "--level", "expert2"], "expert2", "expected beginner"),
         (&["bench", "--seconds", "0"], "'0'", "1..=3600"),
     ] {
         let line = refusal(arguments);

@@ -317,7 +317,7 @@ mod tests {
             (r#"{"pos": "start", "dice": [1, 2], "want": "cube"}"#, "expected no \"dice\""),
             (r#"{"pos": "4HPwATDgc/ABMA", "rules": "chess"}"#, "\"chess\" is not a rule set"),
             (r#"{"pos": "4HPwATDgc/ABMA", "level": "9ply"}"#, "\"9ply\" is not a level"),
-            (r#"{"pos": "4HPwATDgc/ABMA", "level": "rollout"}"#, "level rollout is not available yet"),
+            (r#"{"pos": "4HPwATDgc/ABMA", "level": "4ply"}"#, "\"4ply\" is not a level: expected beginner"),
         ] {
             let error = fault(request);
             assert!(error.contains(expected), "{request}: {error}");
