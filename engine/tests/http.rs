@@ -1,5 +1,7 @@
 //! `zar serve` as its clients see it: whole servers, asked over the network.
 
+#![allow(clippy::unwrap_used, reason = "tests may")]
+
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,

@@ -199,10 +199,12 @@ fn roll_out(
         // The client may have left in the meantime.
         let _ = begun.take().map(|begun| begun.send(Ok(())));
         let result = result(bot, &asked, request.cubeful, options, stop, lines)?;
-        Ok(match result {
-            Some(result) => send(lines, &RolloutLine::Result(result)),
-            None => send(lines, &RolloutLine::Fault(Fault::time_limit().into_batch())),
-        })
+        let last = match result {
+            Some(result) => RolloutLine::Result(result),
+            None => RolloutLine::Fault(Fault::time_limit().into_batch()),
+        };
+        send(lines, &last);
+        Ok(())
     });
     told.map_err(|error| {
         let fault = Fault::from(error);
