@@ -8,7 +8,8 @@ use crate::{
 };
 
 use super::{
-    Answer, CubeRequest, EvaluationAnswer, MoveAnswer, PositionArg, Request, RequestError, Want, request::MatchRequest,
+    Answer, EvaluationAnswer, MoveAnswer, PositionArg, Request, RequestError,
+    request::{CubeRequest, MatchRequest, Want},
 };
 
 /// A bot for each of the rule sets and levels that have been asked for, the first as the options say.

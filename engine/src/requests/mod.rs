@@ -9,7 +9,13 @@ mod request;
 mod rolled;
 
 pub use answer::{Answer, CubeAnswer, EvaluationAnswer, MoveAnswer, Rounded, probabilities};
-pub use bots::{Asked, Bots, Question};
+pub use bots::Bots;
+#[cfg(feature = "serve")]
+pub use bots::{Asked, Question};
 pub use position_arg::{PositionArg, PositionArgError};
-pub use request::{CubeRequest, MatchRequest, Request, RequestError, Want, read_json};
-pub use rolled::{RolledAnswer, RolledCubeAnswer, RolledPlaysAnswer, RolledPositionAnswer};
+#[cfg(feature = "serve")]
+pub use request::{CubeRequest, MatchRequest, Want, read_json};
+pub use request::{Request, RequestError};
+#[cfg(feature = "serve")]
+pub use rolled::RolledAnswer;
+pub use rolled::{RolledCubeAnswer, RolledPlaysAnswer, RolledPositionAnswer};

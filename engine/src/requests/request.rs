@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::{
     board::{CubeOwner, CubeValueError, Position},
-    bot::{BotError, Level, UnknownLevel},
+    bot::{BotError, UnknownLevel},
     rules::{DiceError, MatchScoreError, RuleSet, StakesError, UnknownRuleSet},
 };
 
@@ -177,7 +177,8 @@ impl Request {
 
     /// Whether the answer takes a look ahead where `usual` is the level that requests have which name none. Wrong names do
     /// not.
-    pub fn looks_ahead(&self, usual: Level) -> bool {
+    #[cfg(feature = "serve")]
+    pub fn looks_ahead(&self, usual: crate::bot::Level) -> bool {
         self.level.as_ref().map_or(Ok(usual), |name| name.parse()).is_ok_and(|level| level.plies() > 0)
     }
 

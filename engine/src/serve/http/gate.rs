@@ -169,18 +169,18 @@ mod tests {
 
     #[test]
     fn only_the_whole_token_opens() {
-        let bears = |value: &'static str| {
+        let opens = |value: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::AUTHORIZATION, HeaderValue::from_static(value));
-            super::bears(&headers, "secret")
+            bears(&headers, "secret")
         };
-        assert!(bears("Bearer secret") && bears("bearer secret"));
+        assert!(opens("Bearer secret") && opens("bearer secret"));
         for wrong in
             ["", "Bearer", "Bearer ", "Bearer secre", "Bearer secrets", "Bearer Secret", "Basic secret", "secret"]
         {
-            assert!(!bears(wrong), "{wrong}");
+            assert!(!opens(wrong), "{wrong}");
         }
-        assert!(!super::bears(&HeaderMap::new(), "secret"));
+        assert!(!bears(&HeaderMap::new(), "secret"));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! HTTP and JSON, for servers and scripts.
 //!
 //! A few threads speak HTTP and never think; workers think, behind a queue that has an end. Whatever is wrong with a request
-//! is answered in one shape ([`fault`]), and nothing that a client sends decides how much memory or time it takes.
+//! is answered in one shape, and nothing that a client sends decides how much memory or time it takes.
 
 mod answering;
 mod connections;
