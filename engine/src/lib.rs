@@ -26,8 +26,7 @@
 //!
 //! From the inside outwards: [`board`] holds positions and the codes by which programs exchange them, [`rules`] the
 //! dice and the legal plays, [`net`] the networks, [`exact`] the bear-off tables, [`cube`] the doubling cube, [`search`] the order of plays, [`bot`]
-//! puts them together, `cli` is the command `zar` (feature `cli`), and `serve` holds
-//! the doors for programs (feature `serve`).
+//! puts them together, `serve` opens doors for other programs (feature `serve`), and `cli` is the command `zar` (feature `cli`).
 
 pub mod board;
 pub mod bot;

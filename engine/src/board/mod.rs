@@ -6,7 +6,8 @@
 //!
 //! The texts by which programs quote positions are read with [`str::parse`] and written with [`ToString`]: a
 //! [`Position`] is GNU Backgammon's Position ID, a [`MatchId`] what that program writes beside it, an [`Xgid`] eXtreme
-//! Gammon's text for both. What is read does not contradict itself, and is written as it was read.
+//! Gammon's text for both. What is read does not contradict itself, and is written as it was read. A [`FibsBoard`], the
+//! line with which GNU Backgammon asks an external player, is only read.
 //!
 //! ```
 //! use zar::board::{MatchId, Position, Xgid};
@@ -25,6 +26,7 @@
 mod base64;
 mod cube_owner;
 mod cube_state;
+mod fibs_board;
 mod match_id;
 mod position;
 mod position_id;
@@ -32,6 +34,7 @@ mod xgid;
 
 pub use cube_owner::{CubeOwner, HIGHEST_CUBE};
 pub use cube_state::{CubeState, CubeValueError};
+pub use fibs_board::{FibsBoard, FibsBoardError};
 pub use match_id::{GameState, MatchId, MatchIdError, MatchPlayer, Resignation, UnknownPlayer};
 pub use position::{BAR, CHECKERS, Position, PositionError};
 pub use position_id::PositionIdError;

@@ -44,10 +44,10 @@ struct BuildArgs {
     /// The two-sided table only.
     #[arg(long)]
     two_sided: bool,
-    /// Points from off that are covered, 1 to 18 [default: 6].
+    /// Points from off that are covered, up to 18 [default and least: 6].
     #[arg(long, value_name = "N")]
     points: Option<u8>,
-    /// Checkers a side, 1 to 15, two-sided 1 to 14 [default: one-sided 15, two-sided 6].
+    /// Checkers a side, up to 15, two-sided up to 14 [default and least: one-sided 15, two-sided 6].
     #[arg(long, value_name = "N")]
     checkers: Option<u8>,
 }
@@ -125,11 +125,13 @@ fn build(args: &BuildArgs, options: &Options, out: &mut impl Write) -> Result<()
     {
         if !unwanted {
             let points = args.points.unwrap_or(usual.points());
-            specs.push(usual.with_size(points, args.checkers.unwrap_or(usual.checkers()))?);
+            let asked = usual.with_size(points, args.checkers.unwrap_or(usual.checkers()))?;
+            // A smaller one than usual would never be looked into.
+            specs.push(asked.with_size(points.max(usual.points()), asked.checkers().max(usual.checkers()))?);
         }
     }
     let cache = options.cache_folder();
-    for spec in &specs {
+    for spec in specs.iter().filter(|spec| !BearoffTables::is_kept(spec, &cache)) {
         if let Some(available) = available_memory().filter(|&available| available < spec.build_bytes()) {
             return Err(CliError::BearoffMemory {
                 spec: *spec,

@@ -12,6 +12,8 @@ mod cube;
 mod decide;
 mod eval;
 #[cfg(feature = "serve")]
+mod external;
+#[cfg(feature = "serve")]
 mod log_writer;
 mod match_info;
 mod met_file;
@@ -21,6 +23,8 @@ mod position_arg;
 mod rollout;
 #[cfg(feature = "serve")]
 mod serve;
+#[cfg(feature = "serve")]
+mod ubgi;
 
 use std::{
     borrow::Cow,
@@ -78,7 +82,11 @@ enum Command {
     Bearoff(bearoff::Args),
     Bench(bench::Args),
     #[cfg(feature = "serve")]
+    External(external::Args),
+    #[cfg(feature = "serve")]
     Serve(serve::Args),
+    #[cfg(feature = "serve")]
+    Ubgi(ubgi::Args),
 }
 
 /// What every command takes.
@@ -221,6 +229,15 @@ enum CliError {
     #[cfg(feature = "serve")]
     #[error(transparent)]
     Http(#[from] crate::serve::http::HttpError),
+    /// Nobody can connect.
+    #[cfg(feature = "serve")]
+    #[error("cannot listen on {address:?}: {error}, expected an address and a free port, as in 127.0.0.1:4321")]
+    Listen {
+        /// Where.
+        address: String,
+        /// Why.
+        error: io::Error,
+    },
     /// The requests could not be read.
     #[error("cannot read the requests: {0}")]
     Input(io::Error),
@@ -318,7 +335,11 @@ pub fn main() -> ExitCode {
         Command::Bearoff(args) => bearoff::run(args, &options, &mut out),
         Command::Bench(args) => bench::run(args, &options, &mut out),
         #[cfg(feature = "serve")]
+        Command::External(args) => external::run(args, &options, &mut out),
+        #[cfg(feature = "serve")]
         Command::Serve(args) => serve::run(args, &options, &mut out),
+        #[cfg(feature = "serve")]
+        Command::Ubgi(args) => ubgi::run(args, &options, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -336,6 +357,11 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "serve")]
         Err(error @ (CliError::Http(_) | CliError::Log(_))) => {
             complain(NAME, &error.to_string());
+            ExitCode::FAILURE
+        }
+        #[cfg(feature = "serve")]
+        Err(ref refused @ CliError::Listen { ref error, .. }) if error.kind() != io::ErrorKind::InvalidInput => {
+            complain(NAME, &refused.to_string());
             ExitCode::FAILURE
         }
         Err(error) => {

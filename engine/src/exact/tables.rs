@@ -159,6 +159,14 @@ impl BearoffTables {
             && !position.is_over()
     }
 
+    /// Whether a sound table `spec` is in a cache folder.
+    pub fn is_kept(spec: &TableSpec, cache: &CacheFolder) -> bool {
+        match spec.kind() {
+            TableKind::OneSided => open_one_sided(cache, *spec).is_some(),
+            TableKind::TwoSided => open_two_sided(cache, *spec).is_some(),
+        }
+    }
+
     /// Finds the table `spec` in a cache folder, or builds it on the threads of the current rayon pool and keeps it
     /// there. `progress` hears the share that is done, nothing if it is found, else first 0.
     pub fn prepare(spec: TableSpec, cache: &CacheFolder, progress: impl FnMut(f64)) -> Origin {

@@ -12,7 +12,8 @@ use super::thread_pool;
 
 /// Plays one player against another, each dice sequence from both sides.
 ///
-/// A player is a weights file (0-ply), `0ply` (the shipped weights), `random`, `gnubg:0ply`, `gnubg:1ply`, `gnubg:2ply` or `gnubg:pubeval`. The
+/// A player is a weights file, a level of the shipped weights such as `0ply`, `2ply` or `expert`, FILE@LEVEL, `random`,
+/// `gnubg:0ply`, `gnubg:1ply`, `gnubg:2ply` or `gnubg:pubeval`. The
 /// games are cubeless money games; the result is seen by A. gnubg needs GNU Backgammon, gnubg:pubeval Python 3 with
 /// the package gnubg-nn.
 #[derive(Clone, Debug, clap::Args)]

@@ -24,7 +24,7 @@ use crate::seeds::{Purpose, stream};
 
 pub use gnubg::{GnubgError, GnubgPlayer, GnubgSource};
 pub use player::{
-    Contestant, ModelPlayer, ModelSource, Player, PlayerError, PlayerSource, RandomPlayer, RandomSource,
+    BotPlayer, Contestant, ModelPlayer, ModelSource, Player, PlayerError, PlayerSource, RandomPlayer, RandomSource,
     UnknownContestant,
 };
 pub use pubeval::{PubevalError, PubevalPlayer, PubevalSource};

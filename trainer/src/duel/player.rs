@@ -12,6 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use thiserror::Error;
 use zar::{
     board::Position,
+    bot::{Bot, BotError, Level, UnknownLevel, Valuation},
+    exact::{BearoffTables, CacheFolder},
     net::{Evaluator, Model, ModelError, OutcomesDiffer, Probabilities},
     rules::{Dice, LegalPlays, Move, RuleSet},
     search::best_play,
@@ -60,6 +62,9 @@ pub enum PlayerError {
     /// Weights that learnt other outcomes than those of the duel.
     #[error(transparent)]
     Outcomes(#[from] OutcomesDiffer),
+    /// A bot that cannot be made.
+    #[error(transparent)]
+    Bot(#[from] BotError),
     /// The contestant plays by other rules than the duel.
     #[error("{contestant} does not play {rules}")]
     Rules {
@@ -86,13 +91,14 @@ pub enum PlayerError {
 
 /// Whom a duel may be played by, as named on the command line.
 ///
-/// Written `random`, `gnubg:0ply`, `gnubg:1ply`, `gnubg:2ply`, `gnubg:pubeval`, or as the path of a weights file.
+/// Written `random`, `gnubg:0ply`, `gnubg:1ply`, `gnubg:2ply`, `gnubg:pubeval`, as a level for the networks that are compiled
+/// in, as in `2ply` or `expert`, or as the path of a weights file, with a level behind an `@` if it is not 0-ply.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Contestant {
-    /// The networks of a weights file at 0-ply.
-    Weights(PathBuf),
-    /// The networks that are compiled in, at 0-ply.
-    Shipped,
+    /// The networks of a weights file.
+    Weights(PathBuf, Level),
+    /// The networks that are compiled in.
+    Shipped(Level),
     /// Any legal result, each as likely as the others.
     Random,
     /// GNU Backgammon.
@@ -106,7 +112,9 @@ pub enum Contestant {
 
 /// A text that names no contestant.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-#[error("{0:?} is neither a weights file nor 0ply, random, gnubg:0ply, gnubg:1ply, gnubg:2ply or gnubg:pubeval")]
+#[error(
+    "{0:?} is neither a weights file, alone or as FILE@LEVEL, nor a level such as 0ply or 2ply, random, gnubg:0ply, gnubg:1ply, gnubg:2ply or gnubg:pubeval"
+)]
 pub struct UnknownContestant(pub String);
 
 impl FromStr for Contestant {
@@ -114,14 +122,21 @@ impl FromStr for Contestant {
 
     fn from_str(text: &str) -> Result<Contestant, UnknownContestant> {
         Ok(match text {
-            "0ply" => Contestant::Shipped,
             "random" => Contestant::Random,
             "gnubg:0ply" => Contestant::Gnubg { plies: 0 },
             "gnubg:1ply" => Contestant::Gnubg { plies: 1 },
             "gnubg:2ply" => Contestant::Gnubg { plies: 2 },
             "gnubg:pubeval" => Contestant::Pubeval,
-            path if Path::new(path).is_file() => Contestant::Weights(path.into()),
-            _ => return Err(UnknownContestant(text.chars().take(200).collect())),
+            path if Path::new(path).is_file() => Contestant::Weights(path.into(), Level::ZeroPly),
+            other => {
+                let unknown = |_: UnknownLevel| UnknownContestant(text.chars().take(200).collect());
+                match other.rsplit_once('@') {
+                    Some((path, level)) if Path::new(path).is_file() => {
+                        Contestant::Weights(path.into(), level.parse().map_err(unknown)?)
+                    }
+                    _ => Contestant::Shipped(other.parse().map_err(unknown)?),
+                }
+            }
         })
     }
 }
@@ -129,8 +144,9 @@ impl FromStr for Contestant {
 impl fmt::Display for Contestant {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Contestant::Weights(path) => write!(f, "{}", path.display()),
-            Contestant::Shipped => f.write_str("0ply"),
+            Contestant::Weights(path, Level::ZeroPly) => write!(f, "{}", path.display()),
+            Contestant::Weights(path, level) => write!(f, "{}@{level}", path.display()),
+            Contestant::Shipped(level) => write!(f, "{level}"),
             Contestant::Random => f.write_str("random"),
             Contestant::Gnubg { plies } => write!(f, "gnubg:{plies}ply"),
             Contestant::Pubeval => f.write_str("gnubg:pubeval"),
@@ -145,11 +161,13 @@ impl Contestant {
     /// Weights that cannot be read, or a contestant that plays by other rules.
     pub fn source(&self, rules: RuleSet, seed: u64) -> Result<Box<dyn PlayerSource>, PlayerError> {
         Ok(match self {
-            Contestant::Weights(path) => {
+            Contestant::Weights(path, level) => {
                 let model = Model::load(path).map_err(|error| PlayerError::Model { path: path.clone(), error })?;
-                Box::new(ModelSource { model: Cow::Owned(model), rules })
+                Box::new(ModelSource { model: Cow::Owned(model), rules, level: *level, seed })
             }
-            Contestant::Shipped => Box::new(ModelSource { model: Cow::Borrowed(Model::shipped_for(rules)), rules }),
+            Contestant::Shipped(level) => {
+                Box::new(ModelSource { model: Cow::Borrowed(Model::shipped_for(rules)), rules, level: *level, seed })
+            }
             Contestant::Random => Box::new(RandomSource { seed }),
             Contestant::Gnubg { .. } | Contestant::Pubeval if rules != RuleSet::Backgammon => {
                 return Err(PlayerError::Rules { contestant: self.clone(), rules });
@@ -198,18 +216,45 @@ impl PlayerSource for Model {
     }
 }
 
-/// Makes [`ModelPlayer`]s for games by any rules whose outcomes the model has learnt.
+/// Makes players for games by any rules whose outcomes the model has learnt: [`ModelPlayer`]s at 0-ply, and [`BotPlayer`]s
+/// at any other level.
 #[derive(Clone, Debug)]
 pub struct ModelSource<'m> {
     /// The networks.
     pub model: Cow<'m, Model>,
     /// The rules of the games.
     pub rules: RuleSet,
+    /// How well they play.
+    pub level: Level,
+    /// Seed of what is random at some levels.
+    pub seed: u64,
 }
 
 impl PlayerSource for ModelSource<'_> {
     fn player(&self) -> Result<Box<dyn Player + '_>, PlayerError> {
-        Ok(Box::new(ModelPlayer::new(&self.model, self.rules)?))
+        match self.level {
+            // Without the bear-off tables: a duel at 0-ply measures networks.
+            Level::ZeroPly => Ok(Box::new(ModelPlayer::new(&self.model, self.rules)?)),
+            level => {
+                let bot = Bot::new(&self.model, level, self.rules)?.with_seed(self.seed);
+                let tables = BearoffTables::new(self.rules, CacheFolder::of_user());
+                Ok(Box::new(BotPlayer { bot: bot.with_tables(tables) }))
+            }
+        }
+    }
+}
+
+/// Plays as the bot does that everybody asks, without the cube.
+#[derive(Clone, Debug)]
+pub struct BotPlayer<'m> {
+    bot: Bot<'m>,
+}
+
+impl Player for BotPlayer<'_> {
+    fn choose(&mut self, position: &Position, dice: Dice, plays: &LegalPlays) -> Result<usize, PlayerError> {
+        let best = self.bot.rank(position, dice, Valuation::Cubeless)[0].after;
+        let index = plays.iter().position(|play| play.after == best);
+        index.ok_or(PlayerError::Index { index: plays.len(), plays: plays.len() })
     }
 }
 
@@ -277,14 +322,18 @@ mod tests {
 
     #[test]
     fn contestants_are_read_as_they_are_written() {
-        for text in ["0ply", "random", "gnubg:0ply", "gnubg:1ply", "gnubg:2ply", "gnubg:pubeval"] {
+        for text in ["0ply", "2ply", "expert", "random", "gnubg:0ply", "gnubg:1ply", "gnubg:2ply", "gnubg:pubeval"] {
             assert_eq!(text.parse::<Contestant>().unwrap().to_string(), text);
         }
         assert_eq!("gnubg:2ply".parse(), Ok(Contestant::Gnubg { plies: 2 }));
         let file = tempfile::NamedTempFile::new().unwrap();
         let path = file.path().to_str().unwrap();
-        assert_eq!(path.parse(), Ok(Contestant::Weights(path.into())));
+        assert_eq!(path.parse(), Ok(Contestant::Weights(path.into(), Level::ZeroPly)));
         assert_eq!(path.parse::<Contestant>().unwrap().to_string(), path);
+        let deeper = format!("{path}@2ply");
+        assert_eq!(deeper.parse(), Ok(Contestant::Weights(path.into(), Level::TwoPly)));
+        assert_eq!(deeper.parse::<Contestant>().unwrap().to_string(), deeper);
+        assert!(format!("{path}@4ply").parse::<Contestant>().is_err());
     }
 
     #[test]
@@ -299,7 +348,7 @@ mod tests {
     #[test]
     fn weights_that_cannot_be_read_are_named() {
         let file = tempfile::NamedTempFile::new().unwrap();
-        let contestant = Contestant::Weights(file.path().into());
+        let contestant = Contestant::Weights(file.path().into(), Level::ZeroPly);
         let error = contestant.source(RuleSet::Backgammon, 0).err().unwrap();
         assert!(matches!(&error, PlayerError::Model { error: ModelError::Magic(_), .. }), "{error}");
         assert!(error.to_string().starts_with(file.path().to_str().unwrap()), "{error}");
