@@ -337,7 +337,7 @@ mod tests {
             ("die1=0&die2=1&p1=1", true, "Dice values must be between 1 and 6."),
             ("die1=7&die2=1&p1=1", true, "Dice values must be between 1 and 6."),
             ("die1=x&die2=1&p1=1", true, "expected a whole number"),
-            ("die1=1&die2=1", true, "no checkers"),
+            ("die1=1&die2=1", true, "borne off all their checkers"),
             ("die1=1&die2=1&p1=-1", true, "no checkers"),
             ("", false, "borne off all their checkers"),
             ("p1=16", false, "16 checkers"),
