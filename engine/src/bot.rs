@@ -19,6 +19,8 @@ use thiserror::Error;
 pub use level::{Level, UnknownLevel};
 pub use rolling::RolledCube;
 
+pub use crate::turn::Turn;
+
 use crate::{
     board::{CubeOwner, Position},
     cube::{CubeDecision, CubeModel, MatchEquityTable, MatchWinningChance, Worth},

@@ -36,7 +36,12 @@ pub mod cube;
 pub mod durable;
 pub mod exact;
 pub mod net;
+#[cfg(any(feature = "cli", feature = "serve"))]
+mod requests;
 pub mod rules;
 pub mod search;
+#[cfg(any(feature = "cli", feature = "serve"))]
+mod seed;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod turn;

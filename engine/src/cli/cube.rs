@@ -2,13 +2,11 @@
 
 use std::io::Write;
 
-use serde::Serialize;
-
-use crate::bot::CubeAdvice;
+use crate::requests::CubeAnswer;
 
 use super::{
     CliError, Options, PositionArg,
-    answer::{HEADING, Rounded, percentages, probabilities, write_json},
+    answer::{HEADING, percentages, write_json},
     position_arg::stakes_in_words,
 };
 
@@ -25,45 +23,6 @@ use super::{
 pub struct Args {
     /// A Position ID, PositionID:MatchID, an XGID, or "start".
     position: String,
-}
-
-/// A cube decision in JSON, here and in `zar decide`.
-#[derive(Serialize)]
-pub struct CubeAnswer {
-    action: &'static str,
-    nd: Rounded,
-    dt: Rounded,
-    dp: Rounded,
-    probs: [Rounded; 5],
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mwc: Option<Chances>,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    beaver: bool,
-}
-
-/// Match winning chances of the three ways.
-#[derive(Serialize)]
-struct Chances {
-    nd: Rounded,
-    dt: Rounded,
-    dp: Rounded,
-}
-
-impl From<CubeAdvice> for CubeAnswer {
-    fn from(CubeAdvice { probabilities: probs, decision, chances }: CubeAdvice) -> CubeAnswer {
-        CubeAnswer {
-            action: decision.name(),
-            nd: decision.no_double.into(),
-            dt: decision.double_take.into(),
-            dp: decision.double_drop.into(),
-            probs: probabilities(probs),
-            mwc: chances.map(|chances| {
-                let [nd, dt, dp] = chances.map(|chance| Rounded(chance.0));
-                Chances { nd, dt, dp }
-            }),
-            beaver: decision.beaver,
-        }
-    }
 }
 
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {

@@ -10,21 +10,17 @@ use std::{
 };
 
 use rayon::{ThreadPool, prelude::*};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    board::{CHECKERS, CubeOwner, CubeState, CubeValueError, Position},
-    bot::{Bot, BotError, UnknownLevel, Valuation},
-    rules::{Dice, DiceError, MatchScore, MatchScoreError, RuleSet, Session, StakesError, UnknownRuleSet},
+    requests::{self, Bots, Request, RequestError},
+    rules::RuleSet,
+    search::Stop,
 };
 
-use super::{
-    CliError, Options, PositionArg, PositionArgError,
-    answer::{Rounded, probabilities},
-    cube::CubeAnswer,
-};
+use super::{CliError, Options};
 
 /// Answers requests in JSON Lines, for programs and benchmarks
 ///
@@ -86,129 +82,21 @@ enum Content {
     Failed(io::Error),
 }
 
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Request {
-    pos: String,
-    dice: Option<[i64; 2]>,
-    want: Option<Want>,
-    #[serde(default = "yes")]
-    cubeful: bool,
-    cube: Option<CubeRequest>,
-    r#match: Option<MatchRequest>,
-    jacoby: Option<bool>,
-    beavers: Option<bool>,
-    rules: Option<String>,
-    level: Option<String>,
-    id: Option<Box<RawValue>>,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq)]
-#[serde(rename_all = "lowercase")]
-enum Want {
-    Eval,
-    Move,
-    Cube,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct CubeRequest {
-    #[serde(default = "one")]
-    value: u32,
-    #[serde(default)]
-    owner: OwnerRequest,
-}
-
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum OwnerRequest {
-    #[default]
-    Centered,
-    Player,
-    Opponent,
-}
-
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct MatchRequest {
-    length: u32,
-    score: [u32; 2],
-    #[serde(default)]
-    crawford: bool,
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn one() -> u32 {
-    1
-}
-
-/// Why a request is not answered.
+/// Why a line is not answered.
 #[derive(Debug, Error)]
-enum RequestError {
+enum LineError {
     #[error("the line is longer than {LONGEST_LINE} bytes")]
     TooLong,
-    #[error("the line is not UTF-8 from byte {0} on")]
-    NotUtf8(usize),
-    #[error("not a request: {0}")]
-    Json(String),
     #[error(transparent)]
-    Position(#[from] PositionArgError),
-    #[error(transparent)]
-    Score(#[from] MatchScoreError),
-    #[error(transparent)]
-    Stakes(#[from] StakesError),
-    #[error("the game in {0} is over: expected a position in which both players have checkers on the board")]
-    GameOver(Position),
-    #[error(transparent)]
-    Dice(#[from] DiceError),
-    #[error(transparent)]
-    Cube(#[from] CubeValueError),
-    #[error(transparent)]
-    Rules(#[from] UnknownRuleSet),
-    #[error(transparent)]
-    Level(#[from] UnknownLevel),
-    #[error(transparent)]
-    Bot(#[from] BotError),
-    #[error("an evaluation is made before the roll: expected no \"dice\"")]
-    DiceInEvaluation,
-    #[error("a cube decision is made before the roll: expected no \"dice\"")]
-    DiceInCubeDecision,
-    #[error("the Jacoby rule and beavers belong to money play: expected no \"jacoby\" and \"beavers\" in a match")]
-    MoneyOptions,
-    #[error("a move needs \"dice\"")]
-    NoDice,
-    #[error("a cube decision needs cubeful equities: expected \"cubeful\" true, or \"dice\"")]
-    CubelessCube,
+    Request(#[from] RequestError),
 }
 
-/// The answer to a request.
+/// What is written for a line.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Answer {
-    Play {
-        after: String,
-        play: String,
-        equity: Rounded,
-        probs: [Rounded; 5],
-        plays: Vec<PlayAnswer>,
-    },
-    Cube(CubeAnswer),
-    Evaluation {
-        probs: [Rounded; 5],
-        cubeless: Rounded,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        cubeful: Option<Rounded>,
-        #[serde(skip_serializing_if = "Option::is_none")]
-        mwc: Option<Rounded>,
-    },
-    Error {
-        error: String,
-        line: u64,
-    },
+    Answer(requests::Answer),
+    Error { error: String, line: u64 },
 }
 
 /// An answer with the name that its request had.
@@ -219,20 +107,13 @@ struct Named {
     answer: Answer,
 }
 
-#[derive(Serialize)]
-struct PlayAnswer {
-    after: String,
-    play: String,
-    equity: Rounded,
-}
-
 pub fn run(Args {}: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
     options.with_bot(|bot| {
         let pool = options.thread_pool()?;
         let (sender, receiver) = sync_channel(MOST_TOGETHER);
         // It may wait for input that never comes; nobody waits for it.
         thread::Builder::new().spawn(move || send_lines(io::stdin().lock(), &sender)).map_err(CliError::Input)?;
-        answer_lines(&mut Bots(vec![bot]), &pool, &receiver, out)
+        answer_lines(&mut Bots::new(bot), &pool, &receiver, out)
     })
 }
 
@@ -310,15 +191,15 @@ fn answer_lines(
 /// A line that has been read; `None` for an empty one.
 struct Reading {
     number: u64,
-    request: Option<Result<Request, RequestError>>,
+    request: Option<Result<Request, LineError>>,
 }
 
 impl Reading {
     fn of(line: Line) -> Reading {
         let request = match line.content {
             Content::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
-            Content::Whole(bytes) => Some(read(&bytes)),
-            Content::TooLong => Some(Err(RequestError::TooLong)),
+            Content::Whole(bytes) => Some(Request::read(&bytes, "line").map_err(LineError::Request)),
+            Content::TooLong => Some(Err(LineError::TooLong)),
             // It is taken out before lines are answered.
             Content::Failed(_) => None,
         };
@@ -327,38 +208,7 @@ impl Reading {
 
     /// The rules that are asked for, if they exist.
     fn rules(&self) -> Option<RuleSet> {
-        self.request.as_ref()?.as_ref().ok()?.rules.as_ref()?.parse().ok()
-    }
-}
-
-/// A bot for each of the rule sets that have been asked for, the first as the options say.
-#[derive(Clone)]
-struct Bots<'m>(Vec<Bot<'m>>);
-
-impl<'m> Bots<'m> {
-    /// Makes the bot for a rule set unless it is there, or cannot be made.
-    fn prepare(&mut self, rules: RuleSet) {
-        if self.0.iter().all(|bot| bot.rules() != rules)
-            && let Ok(bot) = self.0[0].by_rules(rules)
-        {
-            self.0.push(bot);
-        }
-    }
-
-    fn by_rules(&mut self, rules: Option<RuleSet>) -> Result<&mut Bot<'m>, BotError> {
-        let place = match rules {
-            None => 0,
-            Some(rules) => match self.0.iter().position(|bot| bot.rules() == rules) {
-                Some(place) => place,
-                // What could not be made before cannot be made now, and says why.
-                None => {
-                    let bot = self.0[0].by_rules(rules)?;
-                    self.0.push(bot);
-                    self.0.len() - 1
-                }
-            },
-        };
-        Ok(&mut self.0[place])
+        self.request.as_ref()?.as_ref().ok()?.named_rules()
     }
 }
 
@@ -368,9 +218,12 @@ fn answer_line(bots: &mut Bots<'_>, reading: Reading) -> Vec<u8> {
     let mut id = None;
     let answer = request.and_then(|mut request| {
         id = request.id.take();
-        answer(bots, &request)
+        Ok(bots.answer(&request, &Stop::NEVER)?)
     });
-    let answer = answer.unwrap_or_else(|error| Answer::Error { error: error.to_string(), line: number });
+    let answer = match answer {
+        Ok(answer) => Answer::Answer(answer),
+        Err(error) => Answer::Error { error: error.to_string(), line: number },
+    };
     let mut bytes = Vec::new();
     // Memory takes whatever is written, and nothing in an answer is unknown to JSON.
     let written = match id {
@@ -383,115 +236,13 @@ fn answer_line(bots: &mut Bots<'_>, reading: Reading) -> Vec<u8> {
     bytes
 }
 
-fn read(bytes: &[u8]) -> Result<Request, RequestError> {
-    let text = std::str::from_utf8(bytes).map_err(|error| RequestError::NotUtf8(error.valid_up_to() + 1))?;
-    serde_json::from_str(text).map_err(|error| {
-        // Every request is a line of its own, so that "line 1" would only mislead.
-        let reason: String = error.to_string().replace(" at line 1 column ", ", column ");
-        RequestError::Json(reason.chars().take(300).collect())
-    })
-}
-
-fn answer(bots: &mut Bots<'_>, request: &Request) -> Result<Answer, RequestError> {
-    let PositionArg { position, dice, mut stakes } = request.pos.parse()?;
-    let given = request.dice.map(roll).transpose()?;
-    if let Some(CubeRequest { value, owner }) = &request.cube {
-        stakes.cube = CubeState::new(*value, (*owner).into())?;
-    }
-    if let Some(MatchRequest { length, score, crawford }) = request.r#match {
-        stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
-    }
-    let rules = request.rules.as_ref().map(|name| name.parse()).transpose()?;
-    let bot = bots.by_rules(rules)?;
-    let rules = bot.rules();
-    let level = request.level.as_ref().map_or(Ok(bot.level()), |name| name.parse())?;
-    let mut other;
-    let bot = if level == bot.level() {
-        bot
-    } else {
-        other = bot.at_level(level);
-        &mut other
-    };
-    match &mut stakes.session {
-        Session::Money(options) => {
-            options.jacoby = request.jacoby.unwrap_or(options.jacoby);
-            options.beavers = request.beavers.unwrap_or(options.beavers);
-        }
-        Session::Match(_) if request.jacoby == Some(true) || request.beavers == Some(true) => {
-            return Err(RequestError::MoneyOptions);
-        }
-        Session::Match(_) => {}
-    }
-    // Without the cube the score does not matter to what is computed.
-    if request.cubeful {
-        stakes.check(rules)?;
-    }
-    let dice = match request.want {
-        None | Some(Want::Move) => given.or(dice),
-        Some(Want::Eval) if given.is_some() => return Err(RequestError::DiceInEvaluation),
-        Some(Want::Cube) if given.is_some() => return Err(RequestError::DiceInCubeDecision),
-        Some(_) => None,
-    };
-    // With dice, a player may bear off alone.
-    if position.off() == CHECKERS || dice.is_none() && position.is_over() {
-        return Err(RequestError::GameOver(position));
-    }
-    match (request.want, dice) {
-        (Some(Want::Eval), _) => {
-            let evaluation = bot.evaluate(&position, &stakes);
-            Ok(Answer::Evaluation {
-                probs: probabilities(evaluation.probabilities),
-                cubeless: evaluation.cubeless.into(),
-                cubeful: request.cubeful.then_some(evaluation.cubeful.into()),
-                mwc: evaluation.chance.filter(|_| request.cubeful).map(|chance| Rounded(chance.0)),
-            })
-        }
-        (_, Some(dice)) => {
-            let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
-            Ok(plays(bot, &position, dice, valuation))
-        }
-        (Some(Want::Move), None) => Err(RequestError::NoDice),
-        (_, None) if !request.cubeful => Err(RequestError::CubelessCube),
-        (_, None) => Ok(Answer::Cube(bot.cube_action(&position, &stakes)?.into())),
-    }
-}
-
-fn roll(dice: [i64; 2]) -> Result<Dice, DiceError> {
-    let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die)));
-    Dice::new(first?, second?)
-}
-
-fn plays(bot: &mut Bot<'_>, position: &Position, dice: Dice, valuation: Valuation) -> Answer {
-    let ranked = bot.rank(position, dice, valuation);
-    let best = ranked[0];
-    let plays = ranked.iter().map(|valued| PlayAnswer {
-        after: valued.after.to_string(),
-        play: valued.play.text(position),
-        equity: valued.equity.into(),
-    });
-    Answer::Play {
-        after: best.after.to_string(),
-        play: best.play.text(position),
-        equity: best.equity.into(),
-        probs: probabilities(best.probabilities),
-        plays: plays.collect(),
-    }
-}
-
-impl From<OwnerRequest> for CubeOwner {
-    fn from(owner: OwnerRequest) -> CubeOwner {
-        match owner {
-            OwnerRequest::Centered => CubeOwner::Centered,
-            OwnerRequest::Player => CubeOwner::Player,
-            OwnerRequest::Opponent => CubeOwner::Opponent,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{bot::Level, net::Model};
+    use crate::{
+        bot::{Bot, Level},
+        net::Model,
+    };
 
     fn lines(input: &[u8]) -> Vec<Option<Vec<u8>>> {
         // A small buffer, so that lines come in pieces.
@@ -518,7 +269,7 @@ mod tests {
 
     #[test]
     fn every_fault_is_named() {
-        let mut bots = Bots(vec![Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap()]);
+        let mut bots = Bots::new(Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap());
         let mut fault = |request: &str| {
             let content = Content::Whole(request.as_bytes().to_vec());
             let answer = answer_line(&mut bots, Reading::of(Line { number: 7, content }));

@@ -13,12 +13,16 @@ mod decide;
 mod eval;
 #[cfg(feature = "serve")]
 mod external;
+#[cfg(feature = "serve")]
+mod log_writer;
 mod match_info;
 mod met_file;
 mod play;
 mod play_move;
 mod position_arg;
 mod rollout;
+#[cfg(feature = "serve")]
+mod serve;
 #[cfg(feature = "serve")]
 mod ubgi;
 
@@ -41,6 +45,7 @@ use crate::{
     cube::{GammonRates, MatchEquityTable},
     exact::{BearoffTables, CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
+    requests::{PositionArg, PositionArgError},
     rules::{DiceError, MatchError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
     search::MoveFilter,
 };
@@ -48,7 +53,6 @@ use crate::{
 use conduct::{complain, usage};
 use met_file::{TableFileError, load_table};
 use play::SavedGameError;
-use position_arg::{PositionArg, PositionArgError};
 
 /// The name that complaints begin with.
 const NAME: &str = "zar";
@@ -79,6 +83,8 @@ enum Command {
     Bench(bench::Args),
     #[cfg(feature = "serve")]
     External(external::Args),
+    #[cfg(feature = "serve")]
+    Serve(serve::Args),
     #[cfg(feature = "serve")]
     Ubgi(ubgi::Args),
 }
@@ -211,6 +217,18 @@ enum CliError {
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] ThreadPoolBuildError),
+    /// A token that cannot be used.
+    #[cfg(feature = "serve")]
+    #[error("{0}")]
+    Token(String),
+    /// There is no thread for the logs.
+    #[cfg(feature = "serve")]
+    #[error("cannot start the logs: {0}")]
+    Log(io::Error),
+    /// The HTTP server could not be started.
+    #[cfg(feature = "serve")]
+    #[error(transparent)]
+    Http(#[from] crate::serve::http::HttpError),
     /// Nobody can connect.
     #[cfg(feature = "serve")]
     #[error("cannot listen on {address:?}: {error}, expected an address and a free port, as in 127.0.0.1:4321")]
@@ -319,6 +337,8 @@ pub fn main() -> ExitCode {
         #[cfg(feature = "serve")]
         Command::External(args) => external::run(args, &options, &mut out),
         #[cfg(feature = "serve")]
+        Command::Serve(args) => serve::run(args, &options, &mut out),
+        #[cfg(feature = "serve")]
         Command::Ubgi(args) => ubgi::run(args, &options, &mut out),
     };
     match done.and_then(|()| Ok(out.flush()?)) {
@@ -331,6 +351,11 @@ pub fn main() -> ExitCode {
             | CliError::RolloutStopped
             | CliError::BearoffNotKept(_)),
         ) => {
+            complain(NAME, &error.to_string());
+            ExitCode::FAILURE
+        }
+        #[cfg(feature = "serve")]
+        Err(error @ (CliError::Http(_) | CliError::Log(_))) => {
             complain(NAME, &error.to_string());
             ExitCode::FAILURE
         }

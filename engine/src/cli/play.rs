@@ -2,10 +2,8 @@
 
 use std::{
     fs,
-    hash::{BuildHasher, RandomState},
     io::{self, BufRead, Read, Write},
     path::{Path, PathBuf},
-    time::SystemTime,
 };
 
 use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
@@ -14,9 +12,10 @@ use thiserror::Error;
 
 use crate::{
     board::{MatchPlayer, Position},
-    bot::{Bot, DoubleAnswer, Valuation},
+    bot::{Bot, Turn, Valuation},
     durable,
     rules::{Action, Dice, Event, FirstRoll, Match, MatchOptions, MoneyOptions, Move, Phase, PlayTextError},
+    seed,
 };
 
 use super::{
@@ -139,7 +138,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     };
     let mut asked = options.clone();
     asked.rules = game.rules();
-    let seed = options.seed.unwrap_or_else(fresh_seed);
+    let seed = options.seed.unwrap_or_else(seed::fresh);
     let pool = options.thread_pool()?;
     asked.with_bot(|bot| {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
@@ -398,8 +397,8 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
         let bot = &mut self.bot;
         match self.game.phase() {
             _ if self.game.resignation().is_some() => {
-                let points = self.game.resignation().map_or(1, |(_, points)| points);
-                let accept = self.accepts(points, pool);
+                let game = &self.game;
+                let accept = pool.install(|| bot.accepts(game));
                 writeln!(self.out, "{}.", if accept { "Accept" } else { "Refuse" })?;
             }
             Phase::Play(dice) => {
@@ -426,44 +425,18 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
         Ok(())
     }
 
-    /// Whether whoever has to answer should accept the other's offer to lose so many points.
-    fn accepts(&mut self, points: u32, pool: &ThreadPool) -> bool {
-        let Some(stakes) = self.game.stakes() else { return true };
-        let position = *self.game.position();
-        let loser_is_on_roll = self.game.turn() != self.game.on_roll();
-        let bot = &mut self.bot;
-        pool.install(|| match loser_is_on_roll {
-            true => bot.accept_resign(&position, &stakes, points),
-            false => bot.accept_resign(&position.swapped(), &stakes.swapped(), points),
-        })
-    }
-
     fn bots_turn(&mut self, pool: &ThreadPool) -> Result<(), Stop> {
-        let (position, Some(stakes)) = (*self.game.position(), self.game.stakes()) else { return Err(Stop::Quit) };
-        if let Some((_, points)) = self.game.resignation() {
-            let accept = self.accepts(points, pool);
-            writeln!(self.out, "The bot {}.", if accept { "accepts" } else { "refuses: the game goes on" })?;
-            self.act(BOT, if accept { Action::Accept } else { Action::Refuse })?;
-            return Ok(());
+        let Some(stakes) = self.game.stakes() else { return Err(Stop::Quit) };
+        if let Phase::Play(dice) = self.game.phase()
+            && self.game.resignation().is_none()
+        {
+            write!(self.out, "The bot has {}-{}", dice.high(), dice.low())?;
+            return self.bots_play(dice, pool);
         }
-        let bot = &mut self.bot;
-        match self.game.phase() {
-            Phase::Roll => {
-                let doubles = self.game.may_double()
-                    && pool
-                        .install(|| bot.cube_action(&position, &stakes))
-                        .is_ok_and(|advice| advice.decision.is_double());
-                if doubles && self.game.clone().apply(BOT, Action::Double).is_ok() {
-                    writeln!(self.out, "The bot doubles to {}.", 2 * stakes.cube.value())?;
-                    self.act(BOT, Action::Double)?;
-                    return Ok(());
-                }
-                let offer = bot.resign(&position).map(Action::Resign);
-                if let Some(action) = offer.filter(|&action| self.game.clone().apply(BOT, action).is_ok()) {
-                    writeln!(self.out, "The bot gives up.")?;
-                    self.act(BOT, action)?;
-                    return Ok(());
-                }
+        let (bot, game) = (&mut self.bot, &self.game);
+        match pool.install(|| bot.turn(game)) {
+            None => return Ok(()),
+            Some(Turn::Roll) => {
                 let dice = Dice::roll(&mut self.rng);
                 write!(self.out, "The bot rolls {}-{}", dice.high(), dice.low())?;
                 match self.act(BOT, Action::Roll(dice))? {
@@ -471,31 +444,31 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
                     _ => self.bots_play(dice, pool)?,
                 }
             }
-            Phase::Play(dice) => {
-                write!(self.out, "The bot has {}-{}", dice.high(), dice.low())?;
-                self.bots_play(dice, pool)?;
-            }
-            Phase::Doubled => {
-                let answer = pool.install(|| bot.take(&position, &stakes)).unwrap_or(DoubleAnswer::Take);
-                let (text, action) = match answer {
-                    DoubleAnswer::Take => ("takes", Action::Take),
-                    DoubleAnswer::Drop => ("drops", Action::Drop),
-                    DoubleAnswer::Beaver => ("beavers", Action::Beaver),
-                };
-                writeln!(self.out, "The bot {text}.")?;
+            Some(Turn::Act(action)) => {
+                match action {
+                    Action::Double => writeln!(self.out, "The bot doubles to {}.", 2 * stakes.cube.value())?,
+                    Action::Resign(_) => writeln!(self.out, "The bot gives up.")?,
+                    Action::Accept => writeln!(self.out, "The bot accepts.")?,
+                    Action::Refuse => writeln!(self.out, "The bot refuses: the game goes on.")?,
+                    Action::Take => writeln!(self.out, "The bot takes.")?,
+                    Action::Drop => writeln!(self.out, "The bot drops.")?,
+                    Action::Beaver => writeln!(self.out, "The bot beavers.")?,
+                    _ => {}
+                }
                 self.act(BOT, action)?;
             }
-            _ => {}
         }
         Ok(())
     }
 
     fn bots_play(&mut self, dice: Dice, pool: &ThreadPool) -> Result<(), Stop> {
-        let (position, Some(stakes)) = (*self.game.position(), self.game.stakes()) else { return Err(Stop::Quit) };
-        let bot = &mut self.bot;
-        let best = pool.install(|| bot.rank(&position, dice, Valuation::Cubeful(stakes)))[0];
-        writeln!(self.out, " and plays {}.", best.play.text(&position))?;
-        self.act(BOT, Action::Play(best.after))?;
+        let (bot, game) = (&mut self.bot, &self.game);
+        let Some(Turn::Act(Action::Play(after))) = pool.install(|| bot.turn(game)) else { return Ok(()) };
+        let position = game.position();
+        let legal = position.legal_plays(dice, game.rules());
+        let text = legal.iter().find(|legal| legal.after == after).map(|legal| legal.play.text(position));
+        writeln!(self.out, " and plays {}.", text.unwrap_or_default())?;
+        self.act(BOT, Action::Play(after))?;
         Ok(())
     }
 
@@ -521,11 +494,6 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
         }
         Ok(())
     }
-}
-
-/// A seed that no other game has had.
-fn fresh_seed() -> u64 {
-    RandomState::new().hash_one(SystemTime::now())
 }
 
 /// Far longer than any play.

@@ -3,19 +3,19 @@
 use std::io::Write;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
 
 use crate::{
     board::Position,
     bot::{Bot, Level, RolledCube, Valuation},
     net::{OUTPUTS, Probabilities},
+    requests::{RolledCubeAnswer, RolledPlaysAnswer, RolledPositionAnswer},
     rules::Dice,
     search::{RankedPlay, RolledOut, RolloutOptions, RolloutProgress, Stop},
 };
 
 use super::{
     CliError, Options, PositionArg,
-    answer::{HEADING, Rounded, percentages, probabilities, write_json},
+    answer::{HEADING, percentages, write_json},
     position_arg::stakes_in_words,
 };
 
@@ -69,80 +69,6 @@ fn confidence(text: &str) -> Result<f32, String> {
         Ok(confidence) if confidence > 0.5 && confidence <= 1.0 => Ok(confidence),
         _ => Err("expected a probability above 0.5, as in 0.99; 1 gives up nothing".into()),
     }
-}
-
-/// What is known of something that has been rolled out, in JSON.
-#[derive(Serialize)]
-struct RolledAnswer {
-    equity: Rounded,
-    se: Rounded,
-    ci95: Rounded,
-    probs: [Rounded; OUTPUTS],
-    probs_se: [Rounded; OUTPUTS],
-    games: u32,
-}
-
-impl From<RolledOut> for RolledAnswer {
-    fn from(rolled: RolledOut) -> RolledAnswer {
-        RolledAnswer {
-            equity: rolled.equity.into(),
-            se: Rounded(rolled.equity_error),
-            ci95: Rounded(rolled.half_width),
-            probs: probabilities(rolled.probabilities),
-            probs_se: rolled.probability_errors.map(Rounded),
-            games: rolled.games,
-        }
-    }
-}
-
-/// A position in JSON.
-#[derive(Serialize)]
-struct PositionAnswer {
-    pos: String,
-    cubeful: bool,
-    #[serde(flatten)]
-    rolled: RolledAnswer,
-}
-
-/// Plays in JSON: those that were rolled out and the others.
-#[derive(Serialize)]
-struct PlaysAnswer {
-    pos: String,
-    dice: [u8; 2],
-    cubeful: bool,
-    plays: Vec<PlayAnswer>,
-    others: Vec<OtherAnswer>,
-}
-
-#[derive(Serialize)]
-struct PlayAnswer {
-    after: String,
-    play: String,
-    #[serde(flatten)]
-    rolled: RolledAnswer,
-}
-
-/// A play that was not rolled out, with the equity for which it was left.
-#[derive(Serialize)]
-struct OtherAnswer {
-    after: String,
-    play: String,
-    equity: Rounded,
-    plies: u8,
-}
-
-/// A cube decision in JSON.
-#[derive(Serialize)]
-struct CubeAnswer {
-    pos: String,
-    action: &'static str,
-    nd: Rounded,
-    dt: Rounded,
-    dp: Rounded,
-    nd_se: Rounded,
-    dt_se: Rounded,
-    probs: [Rounded; OUTPUTS],
-    games: u32,
 }
 
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
@@ -222,8 +148,7 @@ fn evaluation(
     out: &mut impl Write,
 ) -> Result<(), CliError> {
     if options.json {
-        let answer = PositionAnswer { pos: position.to_string(), cubeful, rolled: (*rolled).into() };
-        return Ok(write_json(&answer, out)?);
+        return Ok(write_json(&RolledPositionAnswer::new(position, cubeful, *rolled), out)?);
     }
     writeln!(out, "position  {position}   {words}")?;
     writeln!(out, "%         {HEADING}")?;
@@ -246,28 +171,10 @@ fn plays(
     if rolled.is_empty() {
         return Err(CliError::RolloutStopped);
     }
-    let rolled = rolled.into_iter().filter_map(|play| Some((play, play.rolled?)));
     if options.json {
-        let plays = rolled
-            .map(|(play, rolled)| PlayAnswer {
-                after: play.after.to_string(),
-                play: play.play.text(position),
-                rolled: rolled.into(),
-            })
-            .collect();
-        let others = others
-            .into_iter()
-            .map(|play| OtherAnswer {
-                after: play.after.to_string(),
-                play: play.play.text(position),
-                equity: play.equity.into(),
-                plies: play.plies,
-            })
-            .collect();
-        let dice = [dice.high(), dice.low()];
-        let answer = PlaysAnswer { pos: position.to_string(), dice, cubeful, plays, others };
-        return Ok(write_json(&answer, out)?);
+        return Ok(write_json(&RolledPlaysAnswer::new(position, dice, cubeful, ranked), out)?);
     }
+    let rolled = rolled.into_iter().filter_map(|play| Some((play, play.rolled?)));
     writeln!(out, "{words}")?;
     let best = ranked[0].equity;
     for (rank, (play, rolled)) in rolled.enumerate() {
@@ -296,18 +203,7 @@ fn cube(
     let RolledCube { advice, errors: [no_double_error, double_take_error], probability_errors, games } = *rolled;
     let decision = advice.decision;
     if options.json {
-        let answer = CubeAnswer {
-            pos: position.to_string(),
-            action: decision.name(),
-            nd: decision.no_double.into(),
-            dt: decision.double_take.into(),
-            dp: decision.double_drop.into(),
-            nd_se: Rounded(no_double_error),
-            dt_se: Rounded(double_take_error),
-            probs: probabilities(advice.probabilities),
-            games,
-        };
-        return Ok(write_json(&answer, out)?);
+        return Ok(write_json(&RolledCubeAnswer::new(position, rolled), out)?);
     }
     let double = if decision.redouble { "redouble" } else { "double" };
     let answer = if decision.beaver { "beaver" } else { "take" };

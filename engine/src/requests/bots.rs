@@ -1,0 +1,187 @@
+//! Who answers requests.
+
+use crate::{
+    board::{CHECKERS, CubeState, Position},
+    bot::{Bot, BotError, Level, Valuation},
+    rules::{Dice, DiceError, MatchScore, RuleSet, Session, Stakes},
+    search::Stop,
+};
+
+use super::{
+    Answer, EvaluationAnswer, MoveAnswer, PositionArg, Request, RequestError,
+    request::{CubeRequest, MatchRequest, Want},
+};
+
+/// A bot for each of the rule sets and levels that have been asked for, the first as the options say.
+#[derive(Clone)]
+pub struct Bots<'m>(Vec<Bot<'m>>);
+
+impl<'m> Bots<'m> {
+    /// Those that grow from one.
+    pub fn new(bot: Bot<'m>) -> Bots<'m> {
+        Bots(vec![bot])
+    }
+
+    /// Whether there is a bot for a rule set.
+    pub fn has(&self, rules: RuleSet) -> bool {
+        self.place(rules, self.0[0].level()).is_some()
+    }
+
+    fn place(&self, rules: RuleSet, level: Level) -> Option<usize> {
+        self.0.iter().position(|bot| bot.rules() == rules && bot.level() == level)
+    }
+
+    /// Makes the bot for a rule set unless it is there, or cannot be made.
+    pub fn prepare(&mut self, rules: RuleSet) {
+        if !self.has(rules)
+            && let Ok(bot) = self.0[0].by_rules(rules)
+        {
+            self.0.push(bot);
+        }
+    }
+
+    /// The bot for a rule set and a level; where nothing is said, those of the options.
+    fn bot(&mut self, rules: Option<RuleSet>, level: Option<Level>) -> Result<&mut Bot<'m>, BotError> {
+        let usual = (self.0[0].rules(), self.0[0].level());
+        let (rules, level) = (rules.unwrap_or(usual.0), level.unwrap_or(usual.1));
+        let place = match (self.place(rules, level), self.place(rules, usual.1)) {
+            (Some(place), _) => place,
+            (None, like) => {
+                let bot = match like {
+                    Some(like) => self.0[like].at_level(level),
+                    // What could not be made before cannot be made now, and says why.
+                    None => self.0[0].by_rules(rules)?.at_level(level),
+                };
+                self.0.push(bot);
+                self.0.len() - 1
+            }
+        };
+        Ok(&mut self.0[place])
+    }
+
+    /// Lets the bot for a rule set and a level do something, which looks ahead no longer than `stop` says; where nothing is
+    /// said, those of the options.
+    ///
+    /// # Errors
+    /// Rules and levels that there is no bot for.
+    pub fn ask<R>(
+        &mut self,
+        rules: Option<RuleSet>,
+        level: Option<Level>,
+        stop: &Stop,
+        question: impl FnOnce(&mut Bot<'m>) -> R,
+    ) -> Result<R, BotError> {
+        let bot = self.bot(rules, level)?;
+        Ok(match stop.is_possible() && bot.level().plies() > 0 {
+            true => question(&mut bot.clone().with_stop(stop.clone())),
+            false => question(bot),
+        })
+    }
+
+    /// The answer to a request, which looks ahead no longer than `stop` says.
+    ///
+    /// # Errors
+    /// Whatever is wrong with it.
+    pub fn answer(&mut self, request: &Request, stop: &Stop) -> Result<Answer, RequestError> {
+        self.ask_about(request, stop, |bot, Asked { position, stakes, question }| {
+            Ok(match question {
+                Question::Eval => {
+                    Answer::Evaluation(EvaluationAnswer::new(&bot.evaluate(&position, &stakes), request.cubeful))
+                }
+                Question::Move(dice) => {
+                    let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
+                    Answer::Move(MoveAnswer::new(&position, &bot.rank(&position, dice, valuation)))
+                }
+                Question::Cube => Answer::Cube(bot.cube_action(&position, &stakes)?.into()),
+            })
+        })
+    }
+
+    /// Lets the bot that a request asks do something with what it asks.
+    ///
+    /// # Errors
+    /// Whatever is wrong with the request.
+    pub fn ask_about<R>(
+        &mut self,
+        request: &Request,
+        stop: &Stop,
+        question: impl FnOnce(&mut Bot<'m>, Asked) -> Result<R, RequestError>,
+    ) -> Result<R, RequestError> {
+        let arg: PositionArg = request.pos.parse()?;
+        let rules = request.rules.as_ref().map(|name| name.parse()).transpose()?;
+        let level = request.level.as_ref().map(|name| name.parse()).transpose()?;
+        self.ask(rules, level, stop, |bot| question(bot, Asked::read(request, arg, bot.rules())?))?
+    }
+}
+
+/// What a request asks.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked {
+    /// The checkers.
+    pub position: Position,
+    /// Cube and score.
+    pub stakes: Stakes,
+    /// What is wanted.
+    pub question: Question,
+}
+
+/// What is wanted of a position.
+#[derive(Clone, Copy, Debug)]
+pub enum Question {
+    /// What it is worth before the roll.
+    Eval,
+    /// The plays of a roll.
+    Move(Dice),
+    /// Whether to double.
+    Cube,
+}
+
+impl Asked {
+    fn read(request: &Request, arg: PositionArg, rules: RuleSet) -> Result<Asked, RequestError> {
+        let PositionArg { position, dice, mut stakes } = arg;
+        let given = request.dice.map(roll).transpose()?;
+        if let Some(CubeRequest { value, owner }) = &request.cube {
+            stakes.cube = CubeState::new(*value, (*owner).into())?;
+        }
+        if let Some(MatchRequest { length, score, crawford }) = request.r#match {
+            stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
+        }
+        match &mut stakes.session {
+            Session::Money(options) => {
+                options.jacoby = request.jacoby.unwrap_or(options.jacoby);
+                options.beavers = request.beavers.unwrap_or(options.beavers);
+            }
+            Session::Match(_) if request.jacoby == Some(true) || request.beavers == Some(true) => {
+                return Err(RequestError::MoneyOptions);
+            }
+            Session::Match(_) => {}
+        }
+        // Without the cube the score does not matter to what is computed.
+        if request.cubeful {
+            stakes.check(rules)?;
+        }
+        let dice = match request.want {
+            None | Some(Want::Move) => given.or(dice),
+            Some(Want::Eval) if given.is_some() => return Err(RequestError::DiceInEvaluation),
+            Some(Want::Cube) if given.is_some() => return Err(RequestError::DiceInCubeDecision),
+            Some(_) => None,
+        };
+        // With dice, a player may bear off alone.
+        if position.off() == CHECKERS || dice.is_none() && position.is_over() {
+            return Err(RequestError::GameOver(position));
+        }
+        let question = match (request.want, dice) {
+            (Some(Want::Eval), _) => Question::Eval,
+            (_, Some(dice)) => Question::Move(dice),
+            (Some(Want::Move), None) => return Err(RequestError::NoDice),
+            (_, None) if !request.cubeful => return Err(RequestError::CubelessCube),
+            (_, None) => Question::Cube,
+        };
+        Ok(Asked { position, stakes, question })
+    }
+}
+
+fn roll(dice: [i64; 2]) -> Result<Dice, DiceError> {
+    let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die)));
+    Dice::new(first?, second?)
+}
