@@ -16,6 +16,7 @@
 //! let ending = run.go(&mut Supervision {
 //!     stop: &AtomicBool::new(false),
 //!     time_budget: None,
+//!     until: None,
 //!     checkpoint_every: Duration::from_secs(60),
 //!     measure_every: 1_000_000,
 //!     reference: None,

@@ -18,7 +18,7 @@ use zar::{
     bot::{Bot, BotError, Level},
     durable,
     exact::BearoffTables,
-    net::{Model, ModelError, PositionClass, Provenance},
+    net::{Model, ModelError, Network, PositionClass, Provenance},
 };
 
 use crate::{
@@ -101,6 +101,8 @@ pub struct Run {
     config: Config,
     /// What self-play knows of bear-offs; built when it is first asked.
     tables: Option<BearoffTables>,
+    /// The sieve of the weights that a refinement began with, which serves its networks too.
+    sieve: Option<Network>,
     date: String,
     learner: Learner,
     round: u64,
@@ -123,6 +125,8 @@ pub struct Supervision<'a> {
     pub stop: &'a AtomicBool,
     /// Stop, after saving, when this much time has gone by.
     pub time_budget: Option<Duration>,
+    /// Stop, after saving, at the end of the round in which so many games have been played.
+    pub until: Option<u64>,
     /// The longest time between checkpoints.
     pub checkpoint_every: Duration,
     /// Measure whenever so many games have been played.
@@ -165,7 +169,7 @@ impl Run {
     /// # Errors
     /// A folder that cannot be made or holds a run already; shapes that cannot be.
     pub fn create(folder: &Path, config: Config, device: DeviceChoice) -> Result<Run, RunError> {
-        Run::begin(folder, config, |config| Ok(Learner::new(config, device)?))
+        Run::begin(folder, config, None, |config| Ok(Learner::new(config, device)?))
     }
 
     /// Starts a run from the weights of `model`, grown into the shapes of `config`, which gets them as its origin. They may
@@ -177,12 +181,13 @@ impl Run {
         let Provenance { games, positions, config: origin, .. } = model.provenance().clone();
         let checksum = format!("{:08x}", crc32fast::hash(&model.to_bytes()?));
         config.origin = Some(Origin { games, positions, checksum, config: origin });
-        Run::begin(folder, config, |config| Ok(Learner::grown(config, model, device)?))
+        Run::begin(folder, config, model.sieve_network(), |config| Ok(Learner::grown(config, model, device)?))
     }
 
     fn begin(
         folder: &Path,
         config: Config,
+        sieve: Option<&Network>,
         learner: impl FnOnce(&Config) -> Result<Learner, RunError>,
     ) -> Result<Run, RunError> {
         let checkpoints = folder.join(CHECKPOINT_FOLDER);
@@ -193,11 +198,12 @@ impl Run {
         refuse_occupied(folder)?;
         let path = folder.join(CONFIG_FILE);
         at(&path, durable::write(&path, config.to_toml().as_bytes()))?;
-        let rival = learner.averaged_model(config.rules, Provenance::default())?.to_bytes()?;
+        let rival = sieved(learner.averaged_model(config.rules, Provenance::default())?, sieve).to_bytes()?;
         let run = Run {
             folder: folder.into(),
             _lock: lock,
             tables: tables(&config),
+            sieve: sieve.cloned(),
             replay: Replay::new(config.replay),
             config,
             date: today(),
@@ -234,18 +240,28 @@ impl Run {
         let lock = lock(folder)?;
         for path in at(&checkpoints, checkpoint::list(&checkpoints))? {
             match restored(&path, device) {
-                Ok((state, config, learner)) => return Ok(Run::from_state(folder, lock, state, config, learner)),
+                Ok((state, config, learner, sieve)) => {
+                    return Ok(Run::from_state(folder, lock, state, config, learner, sieve));
+                }
                 Err(error) => refused(&path, &error),
             }
         }
         Err(RunError::NoCheckpoint(checkpoints.display().to_string()))
     }
 
-    fn from_state(folder: &Path, lock: File, state: RunState, config: Config, learner: Learner) -> Run {
+    fn from_state(
+        folder: &Path,
+        lock: File,
+        state: RunState,
+        config: Config,
+        learner: Learner,
+        sieve: Option<Network>,
+    ) -> Run {
         Run {
             folder: folder.into(),
             _lock: lock,
             tables: tables(&config),
+            sieve,
             replay: Replay::restored(config.replay, state.replay),
             config,
             date: state.date,
@@ -318,7 +334,8 @@ impl Run {
                 self.measure(supervision)?;
             }
             let out_of_time = supervision.time_budget.is_some_and(|budget| begun.elapsed() >= budget);
-            let stopped = supervision.stop.load(Ordering::Relaxed) || out_of_time;
+            let far_enough = supervision.until.is_some_and(|until| self.games >= until);
+            let stopped = supervision.stop.load(Ordering::Relaxed) || out_of_time || far_enough;
             if finished || stopped || saved.elapsed() >= supervision.checkpoint_every {
                 self.save()?;
                 saved = Instant::now();
@@ -339,7 +356,7 @@ impl Run {
     fn round(&mut self) -> Result<(), RunError> {
         let count = u64::from(self.config.round_games).min(self.config.games().saturating_sub(self.games));
         let settings = self.config.settings(self.games);
-        let model = self.learner.model(self.config.rules)?;
+        let model = sieved(self.learner.model(self.config.rules)?, self.sieve.as_ref());
         let self_play = SelfPlay {
             seed: self.config.seed,
             lambda: settings.lambda as f32,
@@ -384,7 +401,7 @@ impl Run {
             revision: env!("ZAR_REVISION").into(),
             config: self.config.to_toml(),
         };
-        let exact = self.learner.averaged_model(self.config.rules, provenance)?;
+        let exact = sieved(self.learner.averaged_model(self.config.rules, provenance)?, self.sieve.as_ref());
         Ok(Model::from_bytes(&exact.to_bytes()?)?)
     }
 
@@ -460,12 +477,21 @@ pub fn score(model: &Model, reference: &Reference) -> Result<ScoreTable, RunErro
     Ok(reference.score(&reference.choices(&bot))?)
 }
 
-/// Refuses a folder in which a new run would overwrite something. A run that was killed before its first checkpoint has
-/// left nothing that matters.
+/// What self-play knows of bear-offs.
 fn tables(config: &Config) -> Option<BearoffTables> {
     config.bearoff_tables.then(|| BearoffTables::in_memory(config.rules))
 }
 
+/// The networks with a sieve that is there already.
+fn sieved(model: Model, sieve: Option<&Network>) -> Model {
+    match sieve {
+        Some(sieve) => model.with_sieve(sieve.clone()).expect("it was a sieve before"),
+        None => model,
+    }
+}
+
+/// Refuses a folder in which a new run would overwrite something. A run that was killed before its first checkpoint has
+/// left nothing that matters.
 fn refuse_occupied(folder: &Path) -> Result<(), RunError> {
     if checkpoint::list(&folder.join(CHECKPOINT_FOLDER)).is_ok_and(|found| !found.is_empty()) {
         return Err(RunError::Exists(folder.display().to_string()));
@@ -477,11 +503,12 @@ fn refuse_occupied(folder: &Path) -> Result<(), RunError> {
 }
 
 /// What a checkpoint holds, once it has been found to fit together.
-fn restored(path: &Path, device: DeviceChoice) -> Result<(RunState, Config, Learner), RunError> {
+fn restored(path: &Path, device: DeviceChoice) -> Result<(RunState, Config, Learner, Option<Network>), RunError> {
     let mut state = RunState::load(path)?;
     let config = Config::from_toml(&state.config)?;
     let learner = Learner::from_state(&config, std::mem::take(&mut state.classes), device)?;
-    Model::from_bytes(&state.rival)?;
+    // All weights of a run have the same sieve.
+    let sieve = Model::from_bytes(&state.rival)?.sieve_network().cloned();
     let wrong = |what: String| Err(CheckpointError::Content(what).into());
     if !(0.0..1e9).contains(&state.seconds) {
         return wrong(format!("{} seconds of work", state.seconds));
@@ -489,11 +516,13 @@ fn restored(path: &Path, device: DeviceChoice) -> Result<(RunState, Config, Lear
     if state.measured_games > state.games {
         return wrong(format!("measured after {} of {} games", state.measured_games, state.games));
     }
-    let is_probability = |value: &f32| (0.0..=1.0).contains(value);
-    if let Some(sample) = state.pending.iter().find(|sample| !sample.target.to_array().iter().all(is_probability)) {
+    // What the rest of a game told may carry a target a little beyond certainty.
+    let may_be = |value: &f32| (-1.0..=2.0).contains(value);
+    let mut samples = state.pending.iter().chain(&state.replay);
+    if let Some(sample) = samples.find(|sample| !sample.target.to_array().iter().all(may_be)) {
         return wrong(format!("target {:?}", sample.target));
     }
-    Ok((state, config, learner))
+    Ok((state, config, learner, sieve))
 }
 
 /// Takes a run for this program alone, and clears away what a killed one has left.

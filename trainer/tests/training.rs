@@ -12,7 +12,7 @@ use std::{
 use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
-    net::{Evaluator, PositionClass, Precision},
+    net::{Evaluator, Model, PositionClass, Precision},
     rules::RuleSet,
 };
 use zar_trainer::{
@@ -22,6 +22,7 @@ use zar_trainer::{
     duel::{Duel, PlayerSource, RandomSource},
     run::{Ending, METRICS_FILE, Run, RunError, Supervision, WEIGHTS_FILE},
     self_play::{Sample, SelfPlay},
+    sieve::SieveTraining,
     sparse_layer::{Active, SparseLayer},
 };
 
@@ -63,6 +64,7 @@ fn work(run: &mut Run, threads: usize, rounds: Option<usize>) -> Ending {
     let mut supervision = Supervision {
         stop: &stop,
         time_budget: None,
+        until: None,
         checkpoint_every: Duration::ZERO,
         measure_every: 150,
         reference: None,
@@ -180,11 +182,14 @@ fn refinements_begin_with_the_weights_and_repeat() {
     let folder = tempfile::tempdir().unwrap();
     let mut run = create(&folder.path().join("run"));
     work(&mut run, 2, None);
-    let model = run.model().unwrap();
+    let bare = run.model().unwrap();
+    let model = SieveTraining { seed: 1, rounds: 2 }.train(&bare, &mut |_| ()).unwrap();
     let text = SMALL.replace("hidden = [16, 16]", "hidden = [24, 16, 16]").replace("hidden = []", "hidden = [64]");
     let phases = text.find("[[phase]]").unwrap();
-    let exact = "[[phase]]\ngames = 80\nlambda = [0.0, 0.0]\nrate = [1e-3, 1e-4]\nexpectation = 0.2\npasses = 2\n";
-    let config = Config::from_toml(&format!("precision = \"quantised\"\n{}{exact}", &text[..phases])).unwrap();
+    let exact = "[[phase]]\ngames = 40\nlambda = [0.0, 0.0]\nrate = [1e-3, 1e-4]\nexpectation = 0.2\npasses = 2\n\
+                 [[phase]]\ngames = 40\nlambda = [0.5, 0.5]\nrate = [1e-4, 1e-4]\nexpectation = 1.0\npasses = 2\n";
+    let head = "precision = \"quantised\"\nbearoff_tables = true\nreplay = 1000\n";
+    let config = Config::from_toml(&format!("{head}{}{exact}", &text[..phases])).unwrap();
     let refined = |name: &str, threads: usize, rounds: Option<usize>| {
         let path = folder.path().join(name);
         let mut run = Run::refine(&path, config.clone(), &model, DeviceChoice::Cpu).unwrap();
@@ -203,6 +208,7 @@ fn refinements_begin_with_the_weights_and_repeat() {
         seed: 2,
         lambda: 1.0,
         expectation: 0.0,
+        tables: None,
         precision: Precision::Exact,
         random_openings: 0.5,
         random_plays: 14,
@@ -215,6 +221,7 @@ fn refinements_begin_with_the_weights_and_repeat() {
     assert!(provenance.positions > run.positions());
     let origin = Config::from_toml(&provenance.config).unwrap().origin.unwrap();
     assert_eq!((origin.games, origin.config), (330, run.config().to_toml()));
+    assert_eq!(Model::from_bytes(&bytes).unwrap().sieve_network(), model.sieve_network());
     assert!(bytes == refined("interrupted", 3, Some(1)).2, "threads or interruptions changed the weights");
 }
 
@@ -235,6 +242,7 @@ fn every_rule_set_is_learnt() {
             seed: 3,
             lambda: 1.0,
             expectation: 0.0,
+            tables: None,
             precision: Precision::Exact,
             random_openings: 0.5,
             random_plays: 14,
@@ -261,6 +269,7 @@ fn burn_and_engine_agree() {
         seed: 1,
         lambda: 1.0,
         expectation: 0.0,
+        tables: None,
         precision: Precision::Exact,
         random_openings: 0.5,
         random_plays: 14,

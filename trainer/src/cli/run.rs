@@ -76,6 +76,9 @@ pub struct WorkArgs {
     /// Save and stop after this time, as in 90s, 30m or 2h.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
     pub(super) time_budget: Option<Duration>,
+    /// Save and stop once so many games of the run have been played.
+    #[arg(long, value_name = "GAMES", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) until: Option<u64>,
     /// The longest time between checkpoints.
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration, default_value = "60s")]
     pub(super) checkpoint_every: Duration,
@@ -191,6 +194,7 @@ pub(super) fn work(
     let mut supervision = Supervision {
         stop: &stop,
         time_budget: args.time_budget,
+        until: args.until,
         checkpoint_every: args.checkpoint_every,
         measure_every: args.measure_every.unwrap_or(all_games.div_ceil(20)),
         reference: reference.as_ref(),

@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
     /// Rounds of 200 games to learn from.
-    #[arg(long, value_name = "N", default_value_t = 150, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", default_value_t = 300, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub rounds: u64,
     /// Seed of all random streams.
     #[arg(long, value_name = "N", default_value_t = 0)]
