@@ -7,17 +7,17 @@ use thiserror::Error;
 /// How far the bot looks ahead, or how well a person plays whom it imitates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Knows how the checkers move, and errs by half of what plays differ.
+    /// Errs by 73 thousandths of a point a decision, measured as all of these by `zar-train score` on its reference decisions.
     Beginner,
-    /// Plays now and then.
+    /// Errs by 52.
     Casual,
-    /// Knows the usual plays.
+    /// Errs by 33.
     Intermediate,
-    /// Plays in clubs.
+    /// Errs by 18.
     Advanced,
-    /// Wins tournaments.
+    /// Errs by 9.
     Expert,
-    /// As good as any person.
+    /// As good as any person: one turn ahead.
     WorldClass,
     /// The bare networks.
     #[default]

@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = RolloutOptions::FULL.games, value_parser = clap::value_parser!(u32).range(36..=100_000_000))]
     games: u32,
     /// End when the standard error of every equity is no larger than this.
-    #[arg(long, value_name = "EQUITY", value_parser = standard_error)]
+    #[arg(long, value_name = "EQUITY", allow_negative_numbers = true, value_parser = standard_error)]
     se: Option<f32>,
     /// Give up plays that are behind the best one with this confidence.
     #[arg(long, value_name = "P", default_value_t = Bot::ROLLOUT.confidence.unwrap_or(1.0), value_parser = confidence)]
