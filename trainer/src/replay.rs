@@ -50,9 +50,12 @@ impl Replay {
             return Vec::new();
         }
         // By age, so that a restored replay draws the same ones.
-        let place = |age: u64| (self.oldest + age as usize) % self.samples.len();
+        let kept = self.samples.len();
         (0..count)
-            .map(|_| self.samples[place((u128::from(rng.next_u64()) * self.samples.len() as u128 >> 64) as u64)])
+            .map(|_| {
+                let age = ((u128::from(rng.next_u64()) * kept as u128) >> 64) as usize;
+                self.samples[(self.oldest + age) % kept]
+            })
             .collect()
     }
 }

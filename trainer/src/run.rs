@@ -203,7 +203,8 @@ impl Run {
             folder: folder.into(),
             _lock: lock,
             tables: tables(&config),
-            sieve: sieve.cloned(),
+            // Rounded, as a resumed run will find it.
+            sieve: Model::from_bytes(&rival)?.sieve_network().cloned(),
             replay: Replay::new(config.replay),
             config,
             date: today(),
