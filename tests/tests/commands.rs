@@ -247,7 +247,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["move", "start", "three"], "\"three\"", "31 or 3-1"),
         (&["move", "start", "31", "42"], "'42'", "Usage"),
         (&["eval", "start", "--level", "4ply"], "4ply", "expected beginner"),
-        (&["eval", "start", "--level", "deep"], "\"deep\"", "expected 0ply"),
+        (&["eval", "start", "--level", "deep"], "\"deep\"", "expected beginner"),
         (&["eval", "start", "--rules", "chess"], "\"chess\"", "expected backgammon"),
         (&["eval", "start", "--threads", "0"], "'0'", "1..=1024"),
         (&["eval", "start", "--seed", "-1"], "-1", "Usage"),

@@ -190,7 +190,7 @@ fn bad_input_is_one_line_and_status_2() {
         ("", "requires a subcommand"),
         ("score", "required"),
         ("plot run --seed 1", "unexpected argument"),
-        ("score data --level rollout", "level rollout is not available yet"),
+        ("score data --level 4ply", "4ply"),
         ("run --preset slow", "\"slow\" is not a preset"),
         ("run --resume nowhere", "nowhere"),
         ("run --resume empty", "no usable checkpoint"),
