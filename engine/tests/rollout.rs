@@ -12,7 +12,9 @@ use zar::{
     exact::BearoffTables,
     net::{Evaluator, Model},
     rules::{Dice, LegalPlays, MatchScore, RuleSet, Session, Stakes},
-    search::{Cache, Candidate, RolledOut, Rollout, RolloutOptions, StaticEvaluator, Stop, best_play, roll_out},
+    search::{
+        Cache, Candidate, Chooser, RolledOut, Rollout, RolloutOptions, StaticEvaluator, Stop, best_play, roll_out,
+    },
 };
 
 const RULES: RuleSet = RuleSet::Backgammon;
@@ -22,12 +24,12 @@ fn bare() -> StaticEvaluator<'static> {
 }
 
 fn cubeless(position: Position) -> Candidate {
-    Candidate { position, stakes: None, may_double: false }
+    Candidate { position, stakes: None, may_double: false, counted_in: None }
 }
 
 fn rolled(options: RolloutOptions, candidates: &[Candidate], threads: usize) -> Vec<RolledOut> {
     let (model, cache) = (CubeModel::usual(RULES), Cache::new(1000));
-    let rollout = Rollout { model: &model, cache: &cache, stop: &Stop::NEVER, options };
+    let rollout = Rollout { model: &model, cache: &cache, stop: &Stop::NEVER, chooser: Chooser::OnRoll, options };
     let pool = ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     pool.install(|| roll_out(&rollout, &bare(), candidates, &mut |_| ()).unwrap())
 }
@@ -145,7 +147,7 @@ fn players_look_ahead() {
     assert!((found.equity.0 - rolled(few(36, 1), &[race], 2)[0].equity.0).abs() < 0.2, "{found:?}");
     let (model, cache, stop) = (CubeModel::usual(RULES), Cache::new(1000), Stop::on_sign());
     stop.now();
-    let rollout = Rollout { model: &model, cache: &cache, stop: &stop, options };
+    let rollout = Rollout { model: &model, cache: &cache, stop: &stop, chooser: Chooser::OnRoll, options };
     assert_eq!(roll_out(&rollout, &bare(), &[race], &mut |_| ()), None);
 }
 
@@ -157,11 +159,16 @@ fn bot(options: RolloutOptions) -> Bot<'static> {
 /// Where the tables know the cube, nothing needs to be played.
 #[test]
 fn exact_cubes_are_exact() {
-    let position = position(&[(6, 1), (5, 1), (2, 1), (20, -1), (23, -1), (24, -1)]);
     let mut bot = bot(few(72, 1));
-    let rolled = bot.roll_out_cube(&position, &Stakes::MONEY, &mut |_| ()).unwrap().unwrap();
-    let exact = bot.at_level(Level::ZeroPly).cube_action(&position, &Stakes::MONEY).unwrap();
-    assert_eq!((rolled.advice, rolled.errors), (exact, [0.0, 0.0]));
+    let mut actions = Vec::new();
+    for (own, other) in (3..=6).flat_map(|own| (3..=6).map(move |other| (own, other))) {
+        let position = position(&[(own, 2), (own - 1, 1), (1, 1), (25 - other, -2), (26 - other, -1), (24, -1)]);
+        let rolled = bot.roll_out_cube(&position, &Stakes::MONEY, &mut |_| ()).unwrap().unwrap();
+        let exact = bot.at_level(Level::ZeroPly).cube_action(&position, &Stakes::MONEY).unwrap();
+        assert_eq!((rolled.advice, rolled.errors), (exact, [0.0, 0.0]));
+        actions.push(exact.decision.name());
+    }
+    assert!(["no-double", "double-take", "double-drop"].iter().all(|name| actions.contains(name)), "{actions:?}");
 }
 
 /// One turn before the tables: the cube is turned rightly in the games, so that the result agrees with a look ahead.
@@ -199,4 +206,21 @@ fn the_level_rolls_out() {
     let rolled = plays[0].rolled.unwrap();
     assert_eq!((rolled.equity, rolled.probabilities, rolled.games), (plays[0].equity, plays[0].probabilities, 72));
     assert!(plays.last().unwrap().rolled.is_none());
+}
+
+/// Plays that fall behind are given up, and never those that are ahead.
+#[test]
+fn the_best_play_is_played_on() {
+    let options = RolloutOptions { turns: Some(4), confidence: Some(0.9999), ..few(720, 3) };
+    let mut given_up = 0;
+    for (first, second) in [(2, 1), (4, 1), (6, 2), (4, 3)] {
+        let plays = bot(options).rank(&Position::START, Dice::new(first, second).unwrap(), Valuation::default());
+        let rolled: Vec<RolledOut> = plays.iter().map_while(|play| play.rolled).collect();
+        let most = rolled.iter().map(|rolled| rolled.games).max().unwrap();
+        given_up += rolled.iter().filter(|rolled| rolled.games < most).count();
+        assert_eq!(rolled[0].games, most);
+        // Those that were given up were surely worse.
+        assert!(rolled.iter().all(|other| other.equity <= rolled[0].equity), "{first}-{second}: {rolled:?}");
+    }
+    assert!(given_up > 0);
 }

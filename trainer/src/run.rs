@@ -517,8 +517,8 @@ fn restored(path: &Path, device: DeviceChoice) -> Result<(RunState, Config, Lear
     if state.measured_games > state.games {
         return wrong(format!("measured after {} of {} games", state.measured_games, state.games));
     }
-    // What the rest of a game told may carry a target a little beyond certainty.
-    let may_be = |value: &f32| (-1.0..=2.0).contains(value);
+    // What the rest of a game told may carry a target beyond certainty.
+    let may_be = |value: &f32| value.is_finite();
     let mut samples = state.pending.iter().chain(&state.replay);
     if let Some(sample) = samples.find(|sample| !sample.target.to_array().iter().all(may_be)) {
         return wrong(format!("target {:?}", sample.target));

@@ -76,6 +76,10 @@ impl SelfPlay {
                 .then(|| expectation(evaluator, plays, evaluations, &position));
             turns.push(Turn { position, value, expected });
             plays.generate(&position, Dice::roll(&mut rng), rules);
+            if self.expectation > 0.0 {
+                // The luck of a roll falls out only if the play is the one that the expectation reckons with.
+                evaluator.sift(&position, plays);
+            }
             evaluator.evaluate_plays(&position, plays, evaluations);
             let best = best_play(evaluations, rules);
             position = plays[best].after;

@@ -5,7 +5,7 @@ use crate::{
     cube::{MatchWinningChance, Worth},
     net::OUTPUTS,
     rules::{Dice, Stakes},
-    search::{Candidate, RankedPlay, RolledOut, Rollout, RolloutOptions, RolloutProgress, roll_out},
+    search::{Candidate, Chooser, RankedPlay, RolledOut, Rollout, RolloutOptions, RolloutProgress, roll_out},
 };
 
 use super::{Bot, BotError, CubeAdvice, Valuation};
@@ -54,8 +54,9 @@ impl<'m> Bot<'m> {
         valuation: Valuation,
         progress: &mut dyn FnMut(&RolloutProgress),
     ) -> Option<RolledOut> {
-        let candidate = Candidate { position: *position, stakes: valuation.stakes(), may_double: true };
-        Some(self.rolling(self.rollout, &[candidate], progress)?[0])
+        let candidate =
+            Candidate { position: *position, stakes: valuation.stakes(), may_double: true, counted_in: None };
+        Some(self.rolling(self.rollout, Chooser::OnRoll, &[candidate], progress)?[0])
     }
 
     /// Every legal result once, as [`Bot::rank`] gives them at the plies of the level; those that come into question are
@@ -89,14 +90,14 @@ impl<'m> Bot<'m> {
         let stakes = valuation.stakes().map(Stakes::swapped);
         let candidates: Vec<Candidate> = ranked[..in_question]
             .iter()
-            .map(|play| Candidate { position: play.after, stakes, may_double: true })
+            .map(|play| Candidate { position: play.after, stakes, may_double: true, counted_in: None })
             .collect();
         // Seen by the player who makes the play.
         let mut turned = |heard: &RolloutProgress| {
             let candidates = heard.candidates.iter().map(|rolled| rolled.flipped()).collect();
             progress(&RolloutProgress { candidates, ..*heard });
         };
-        if let Some(results) = self.rolling(self.rollout, &candidates, &mut turned) {
+        if let Some(results) = self.rolling(self.rollout, Chooser::Waiting, &candidates, &mut turned) {
             for (play, rolled) in ranked.iter_mut().zip(results) {
                 let rolled = rolled.flipped();
                 (play.probabilities, play.equity, play.rolled) = (rolled.probabilities, rolled.equity, Some(rolled));
@@ -136,11 +137,15 @@ impl<'m> Bot<'m> {
     ) -> Option<RolledCube> {
         let model = self.cube_model();
         let doubled = stakes.doubled().unwrap_or(*stakes);
-        let candidates =
-            [*stakes, doubled].map(|stakes| Candidate { position: *position, stakes: Some(stakes), may_double: false });
+        let candidates = [*stakes, doubled].map(|way| Candidate {
+            position: *position,
+            stakes: Some(way),
+            may_double: false,
+            counted_in: Some(*stakes),
+        });
         // Neither way ends the other: both numbers are asked for.
         let options = RolloutOptions { confidence: None, ..self.rollout };
-        let results = self.rolling(options, &candidates, progress)?;
+        let results = self.rolling(options, Chooser::OnRoll, &candidates, progress)?;
         let (no_double, double_take) = (results[0], results[1]);
         let (answered, beaver) = model.answered(double_take.worth, stakes);
         let worths = [no_double.worth, answered, model.dropped(stakes)];
@@ -162,11 +167,12 @@ impl<'m> Bot<'m> {
     fn rolling(
         &mut self,
         options: RolloutOptions,
+        chooser: Chooser,
         candidates: &[Candidate],
         progress: &mut dyn FnMut(&RolloutProgress),
     ) -> Option<Vec<RolledOut>> {
         let options = RolloutOptions { seed: self.seed, ..options };
-        let rollout = Rollout { model: &self.cube_model(), cache: &self.cache, stop: &self.due, options };
+        let rollout = Rollout { model: &self.cube_model(), cache: &self.cache, stop: &self.due, chooser, options };
         roll_out(&rollout, &self.evaluator, candidates, progress)
     }
 }

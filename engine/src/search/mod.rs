@@ -16,6 +16,6 @@ pub use cube_tree::CubeTree;
 pub use filter::{MoveFilter, Stage, UnknownMoveFilter};
 pub use lookahead::{Search, Value, look_at, means};
 pub use rank::{RankedPlay, best_play, rank_ahead};
-pub use rollout::{Candidate, RolledOut, Rollout, RolloutOptions, RolloutProgress, roll_out};
+pub use rollout::{Candidate, Chooser, RolledOut, Rollout, RolloutOptions, RolloutProgress, roll_out};
 pub use static_evaluator::StaticEvaluator;
 pub use stop::Stop;

@@ -50,13 +50,21 @@ impl<'r, 'm> Player<'r, 'm> {
         let options = &self.rollout.options;
         let last = options.turns.unwrap_or(MOST_TURNS);
         let mut dice = GameDice::new(options.seed, number);
-        let Candidate { mut position, mut stakes, may_double } = *candidate;
+        let Candidate { mut position, mut stakes, may_double, .. } = *candidate;
         let mut luck = Tally::default();
         let mut turn = 0;
         let mut probabilities = self.evaluator.evaluate(&position);
         let end = loop {
             if position.is_over() || self.is_known(&position, stakes.as_ref()) {
-                break self.value(&position, &probabilities, stakes.as_ref());
+                let value = self.value(&position, &probabilities, stakes.as_ref());
+                break match &stakes {
+                    Some(stakes) if turn == 0 && !may_double => {
+                        let model = self.rollout.model;
+                        let [no_double, _] = self.evaluator.two_ways(model, &position, &probabilities, stakes);
+                        Tally::of(probabilities, no_double)
+                    }
+                    _ => value,
+                };
             }
             if turn == last {
                 break self.deep_value(&position, stakes.as_ref())?;
@@ -84,9 +92,10 @@ impl<'r, 'm> Player<'r, 'm> {
         Some(result)
     }
 
-    /// Whether the tables know all that the game's worth depends on.
+    /// Whether the tables know all that the game's worth depends on, and the players do not misjudge it.
     fn is_known(&self, position: &Position, stakes: Option<&Stakes>) -> bool {
-        self.evaluator.is_exact(position)
+        self.evaluator.blur().is_none()
+            && self.evaluator.is_exact(position)
             && stakes.is_none_or(|stakes| {
                 !stakes.has_cube(self.rollout.model.rules())
                     || self.evaluator.money_equities(self.rollout.model, position, stakes).is_some()

@@ -74,6 +74,28 @@ pub struct Candidate {
     pub stakes: Option<Stakes>,
     /// Whether he may double before his first roll.
     pub may_double: bool,
+    /// The stakes in whose unit the equity is counted, if they are not those above.
+    pub counted_in: Option<Stakes>,
+}
+
+/// Who chooses among the candidates of a rollout.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Chooser {
+    /// The player on roll in them: what is worth most to him is the best.
+    #[default]
+    OnRoll,
+    /// The player who has just moved to them: what is worth least to the one on roll is the best.
+    Waiting,
+}
+
+impl Chooser {
+    /// A worth to the player on roll, as the chooser sees it.
+    fn sees(self, worth: f64) -> f64 {
+        match self {
+            Chooser::OnRoll => worth,
+            Chooser::Waiting => -worth,
+        }
+    }
 }
 
 /// A rollout and what all its threads share.
@@ -85,6 +107,8 @@ pub struct Rollout<'r> {
     pub cache: &'r Cache,
     /// When to end early.
     pub stop: &'r Stop,
+    /// Who chooses among the candidates.
+    pub chooser: Chooser,
     /// How it is done.
     pub options: RolloutOptions,
 }
@@ -152,7 +176,8 @@ pub fn roll_out(
     progress: &mut dyn FnMut(&RolloutProgress),
 ) -> Option<Vec<RolledOut>> {
     let options = &rollout.options;
-    let blocks = options.games.div_ceil(WAYS).max(1);
+    // Numbers of games fit into 32 bits, the last block's too.
+    let blocks = options.games.min(u32::MAX - 2 * WAYS * WAVE).div_ceil(WAYS).max(1);
     // Games with look-ahead are long, and a wave should not be.
     let wave = if options.plies == 0 { WAVE } else { 1 };
     let mut tracks: Vec<Track> = candidates.iter().map(Track::new).collect();
@@ -177,7 +202,7 @@ pub fn roll_out(
             tracks[place].add(number, game);
         }
         done = next;
-        end_what_is_decided(options, rollout.model, &mut tracks);
+        end_what_is_decided(rollout, &mut tracks);
         let going_on = tracks.iter().filter(|track| track.goes_on).count() as u64;
         progress(&RolloutProgress {
             candidates: tracks.iter().map(|track| track.result(rollout.model)).collect(),
@@ -188,20 +213,22 @@ pub fn roll_out(
 }
 
 /// Ends the games of candidates that need no more of them.
-fn end_what_is_decided(options: &RolloutOptions, model: &CubeModel<'_>, tracks: &mut [Track<'_>]) {
+fn end_what_is_decided(rollout: &Rollout<'_>, tracks: &mut [Track<'_>]) {
+    let Rollout { model, chooser, options, .. } = rollout;
     if tracks.iter().all(|track| track.blocks.len() < FEWEST_BLOCKS) {
         return;
     }
     let results: Vec<RolledOut> = tracks.iter().map(|track| track.result(model)).collect();
     if let Some(confidence) = options.confidence {
-        let leader = (0..tracks.len())
-            .filter(|&place| tracks[place].goes_on)
-            .max_by(|&a, &b| results[a].worth.0.total_cmp(&results[b].worth.0));
+        let leader = (0..tracks.len()).filter(|&place| tracks[place].goes_on).max_by(|&a, &b| {
+            let [a, b] = [a, b].map(|place| chooser.sees(results[place].worth.0.into()));
+            a.total_cmp(&b)
+        });
         if let Some(leader) = leader {
             let lead = tracks[leader].blocks.clone();
             for (place, track) in tracks.iter_mut().enumerate() {
                 if place != leader && track.goes_on {
-                    let ahead = lead.iter().zip(&track.blocks).map(|(a, b)| a.0[OUTPUTS] - b.0[OUTPUTS]);
+                    let ahead = lead.iter().zip(&track.blocks).map(|(a, b)| chooser.sees(a.0[OUTPUTS] - b.0[OUTPUTS]));
                     track.goes_on = Mean::of(ahead).confidence_above_zero() < f64::from(confidence);
                 }
             }
@@ -244,7 +271,7 @@ impl<'c> Track<'c> {
         let means: [Mean; OUTPUTS + 1] =
             std::array::from_fn(|value| Mean::of(self.blocks.iter().map(move |block| block.0[value])));
         let worth = means[OUTPUTS];
-        let equity_of = |worth: f64| match &self.candidate.stakes {
+        let equity_of = |worth: f64| match &self.candidate.counted_in.or(self.candidate.stakes) {
             Some(stakes) => model.equity(Worth(worth as f32), stakes),
             None => Equity(worth as f32),
         };
