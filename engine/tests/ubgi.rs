@@ -142,7 +142,7 @@ fn the_cube_follows_the_score() {
     let session = ["newsession type match length 5", "setscore 4 2", &strong, "go role cube"];
     let crawford = ubgi.answers(&session);
     assert_eq!(crawford.last().unwrap(), "bestcube nodouble");
-    assert!(crawford[0].contains(" mwc 0."), "{crawford:?}");
+    assert!(crawford[0].contains(" mwc "), "{crawford:?}");
     let afterwards = ["setscore 4 3", "newgame", "setturn p1", &strong, "go role cube"];
     assert_eq!(ubgi.answers(&afterwards).last().unwrap(), "bestcube double");
     // A double that is offered.
