@@ -182,7 +182,7 @@ impl Queue {
 }
 
 /// How long after its time an answer is still waited for.
-const PATIENCE: Duration = Duration::from_millis(500);
+pub const PATIENCE: Duration = Duration::from_millis(500);
 
 /// Ends a search when nobody waits for it any more.
 struct StopWhenLeft(Stop);

@@ -32,7 +32,7 @@ use super::{
         fault::{Fault, FaultBody},
         gate::Began,
         json_body::JsonBody,
-        workers::Thinker,
+        workers::{PATIENCE, Thinker},
     },
     record::{Deed, DeedKind, Record, YOU},
     store::StoreError,
@@ -300,7 +300,10 @@ fn think(
     let rules = record.game.rules();
     let ask = || bots.ask(Some(rules), Some(level), stop, act);
     let deeds = if level.plies() == 0 { ask() } else { pool.install(ask) };
-    if stop.is_due() && Instant::now() < due {
+    // Somebody who is told that his time is up must not find his action done: whoever was held up so long that this may
+    // have been said does nothing.
+    let now = Instant::now();
+    if stop.is_due() && now < due || now >= due + PATIENCE / 2 {
         return Err(Fault::time_limit());
     }
     deeds?.map_err(|error| refused(&error))

@@ -77,7 +77,10 @@ impl Store {
     /// # Errors
     /// None that is known.
     pub fn in_memory(most: u64) -> Result<Store> {
-        let database = Database::builder().create_with_backend(InMemoryBackend::new()).map_err(redb::Error::from)?;
+        let database = Database::builder()
+            .set_cache_size(CACHE)
+            .create_with_backend(InMemoryBackend::new())
+            .map_err(redb::Error::from)?;
         Store { database, most }.with_tables()
     }
 
