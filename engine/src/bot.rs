@@ -11,6 +11,7 @@
 
 mod level;
 mod rolling;
+mod turn;
 
 use std::{sync::Arc, time::Duration};
 
@@ -18,8 +19,7 @@ use thiserror::Error;
 
 pub use level::{Level, UnknownLevel};
 pub use rolling::RolledCube;
-
-pub use crate::turn::Turn;
+pub use turn::Turn;
 
 use crate::{
     board::{CubeOwner, Position},

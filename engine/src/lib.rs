@@ -35,6 +35,8 @@ pub mod cli;
 pub mod cube;
 pub mod durable;
 pub mod exact;
+#[cfg(feature = "cli")]
+mod line_reader;
 pub mod net;
 #[cfg(any(feature = "cli", feature = "serve"))]
 mod requests;
@@ -44,4 +46,3 @@ pub mod search;
 mod seed;
 #[cfg(feature = "serve")]
 pub mod serve;
-mod turn;

@@ -57,6 +57,19 @@ lambda = [0.3, 0.3]
 rate = [1e-3, 1e-4]
 "#;
 
+/// Games in floating point whose positions learn from the results alone.
+fn played_to_results(seed: u64) -> SelfPlay {
+    SelfPlay {
+        seed,
+        lambda: 1.0,
+        expectation: 0.0,
+        tables: None,
+        precision: Precision::Exact,
+        random_openings: 0.5,
+        random_plays: 14,
+    }
+}
+
 /// Works on a run until it is finished, or for so many rounds.
 fn work(run: &mut Run, threads: usize, rounds: Option<usize>) -> Ending {
     let stop = AtomicBool::new(rounds == Some(0));
@@ -204,15 +217,7 @@ fn refinements_begin_with_the_weights_and_repeat() {
     };
     let (grown, provenance, bytes) = refined("straight", 1, None);
     let (mut before, mut after) = (Evaluator::new(&model), Evaluator::new(&grown));
-    let play = SelfPlay {
-        seed: 2,
-        lambda: 1.0,
-        expectation: 0.0,
-        tables: None,
-        precision: Precision::Exact,
-        random_openings: 0.5,
-        random_plays: 14,
-    };
+    let play = played_to_results(2);
     for Sample { position, .. } in play.play(&model, 0, 10) {
         let pairs = before.evaluate(&position).to_array().into_iter().zip(after.evaluate(&position).to_array());
         assert!(pairs.into_iter().all(|(before, after)| (before - after).abs() < 1e-3), "{position}");
@@ -238,15 +243,7 @@ fn every_rule_set_is_learnt() {
         work(&mut run, 2, None);
         let model = run.model().unwrap();
         assert_eq!(model.rules(), rules);
-        let play = SelfPlay {
-            seed: 3,
-            lambda: 1.0,
-            expectation: 0.0,
-            tables: None,
-            precision: Precision::Exact,
-            random_openings: 0.5,
-            random_plays: 14,
-        };
+        let play = played_to_results(3);
         let samples = play.play(&model, 0, 60);
         let seen = |place: usize| samples.iter().any(|sample| sample.target.to_array()[place] == 1.0);
         let expected = match rules {
@@ -265,15 +262,7 @@ fn burn_and_engine_agree() {
     let mut run = create(folder.path());
     work(&mut run, 2, None);
     let model = run.model().unwrap();
-    let play = SelfPlay {
-        seed: 1,
-        lambda: 1.0,
-        expectation: 0.0,
-        tables: None,
-        precision: Precision::Exact,
-        random_openings: 0.5,
-        random_plays: 14,
-    };
+    let play = played_to_results(1);
     let positions: Vec<Position> = play.play(&model, 0, 20).into_iter().map(|sample| sample.position).collect();
     let mut evaluator = Evaluator::in_precision(&model, Precision::Exact);
     let mut compared = [0; PositionClass::ALL.len()];

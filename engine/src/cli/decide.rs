@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
+    line_reader::{Line, next_line},
     requests::{self, Bots, Request, RequestError},
     rules::RuleSet,
     search::Stop,
@@ -70,16 +71,10 @@ const LONGEST_LINE: usize = 1 << 16;
 /// Requests that are answered together, and as many again that wait.
 const MOST_TOGETHER: usize = 512;
 
-/// A line of the input, counted from 1.
-struct Line {
+/// A line of the input, counted from 1, or why it could not be read.
+struct Numbered {
     number: u64,
-    content: Content,
-}
-
-enum Content {
-    Whole(Vec<u8>),
-    TooLong,
-    Failed(io::Error),
+    line: io::Result<Line>,
 }
 
 /// Why a line is not answered.
@@ -118,41 +113,12 @@ pub fn run(Args {}: &Args, options: &Options, out: &mut impl Write) -> Result<()
 }
 
 /// Reads lines until they end, or until nobody wants them.
-fn send_lines(mut input: impl BufRead, sender: &SyncSender<Line>) {
+fn send_lines(mut input: impl BufRead, sender: &SyncSender<Numbered>) {
     for number in 1.. {
-        let content = match next_line(&mut input) {
-            Ok(None) => return,
-            Ok(Some(content)) => content,
-            Err(error) => Content::Failed(error),
-        };
-        let last = matches!(content, Content::Failed(_));
-        if sender.send(Line { number, content }).is_err() || last {
+        let Some(line) = next_line(&mut input, LONGEST_LINE).transpose() else { return };
+        let last = line.is_err();
+        if sender.send(Numbered { number, line }).is_err() || last {
             return;
-        }
-    }
-}
-
-/// The next line without its end, or `None` when there are no more.
-fn next_line(input: &mut impl BufRead) -> io::Result<Option<Content>> {
-    let mut line = Vec::new();
-    let (mut too_long, mut begun) = (false, false);
-    loop {
-        let buffer = match input.fill_buf() {
-            Ok(buffer) => buffer,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(error),
-        };
-        let end = buffer.iter().position(|&byte| byte == b'\n');
-        let part = &buffer[..end.unwrap_or(buffer.len())];
-        too_long |= line.len() + part.len() > LONGEST_LINE;
-        if !too_long {
-            line.extend_from_slice(part);
-        }
-        let (used, finished) = (part.len() + usize::from(end.is_some()), buffer.is_empty());
-        input.consume(used);
-        begun |= used > 0;
-        if end.is_some() || finished {
-            return Ok(begun.then_some(if too_long { Content::TooLong } else { Content::Whole(line) }));
         }
     }
 }
@@ -160,14 +126,14 @@ fn next_line(input: &mut impl BufRead) -> io::Result<Option<Content>> {
 fn answer_lines(
     bots: &mut Bots<'_>,
     pool: &ThreadPool,
-    receiver: &Receiver<Line>,
+    receiver: &Receiver<Numbered>,
     out: &mut impl Write,
 ) -> Result<(), CliError> {
     while let Ok(first) = receiver.recv() {
         let mut lines = vec![first];
         lines.extend(receiver.try_iter().take(MOST_TOGETHER - 1));
         let failure = match lines.pop() {
-            Some(Line { content: Content::Failed(error), .. }) => Some(error),
+            Some(Numbered { line: Err(error), .. }) => Some(error),
             last => {
                 lines.extend(last);
                 None
@@ -195,15 +161,15 @@ struct Reading {
 }
 
 impl Reading {
-    fn of(line: Line) -> Reading {
-        let request = match line.content {
-            Content::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
-            Content::Whole(bytes) => Some(Request::read(&bytes, "line").map_err(LineError::Request)),
-            Content::TooLong => Some(Err(LineError::TooLong)),
+    fn of(Numbered { number, line }: Numbered) -> Reading {
+        let request = match line {
+            Ok(Line::Whole(bytes)) if bytes.trim_ascii().is_empty() => None,
+            Ok(Line::Whole(bytes)) => Some(Request::read(&bytes, "line").map_err(LineError::Request)),
+            Ok(Line::TooLong) => Some(Err(LineError::TooLong)),
             // It is taken out before lines are answered.
-            Content::Failed(_) => None,
+            Err(_) => None,
         };
-        Reading { number: line.number, request }
+        Reading { number, request }
     }
 
     /// The rules that are asked for, if they exist.
@@ -248,10 +214,10 @@ mod tests {
         // A small buffer, so that lines come in pieces.
         let mut input = io::BufReader::with_capacity(7, input);
         let mut lines = Vec::new();
-        while let Some(line) = next_line(&mut input).unwrap() {
+        while let Some(line) = next_line(&mut input, LONGEST_LINE).unwrap() {
             lines.push(match line {
-                Content::Whole(line) => Some(line),
-                _ => None,
+                Line::Whole(line) => Some(line),
+                Line::TooLong => None,
             });
         }
         lines
@@ -271,8 +237,8 @@ mod tests {
     fn every_fault_is_named() {
         let mut bots = Bots::new(Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap());
         let mut fault = |request: &str| {
-            let content = Content::Whole(request.as_bytes().to_vec());
-            let answer = answer_line(&mut bots, Reading::of(Line { number: 7, content }));
+            let line = Ok(Line::Whole(request.as_bytes().to_vec()));
+            let answer = answer_line(&mut bots, Reading::of(Numbered { number: 7, line }));
             let answer: serde_json::Value = serde_json::from_slice(&answer).unwrap();
             assert_eq!(answer["line"], 7, "{request}");
             answer["error"].as_str().unwrap().to_owned()
@@ -322,8 +288,8 @@ mod tests {
             let error = fault(request);
             assert!(error.contains(expected), "{request}: {error}");
         }
-        let latin = Content::Whole(b"{\"pos\": \"\xe9\"}".to_vec());
-        let answer = answer_line(&mut bots, Reading::of(Line { number: 1, content: latin }));
+        let latin = Ok(Line::Whole(b"{\"pos\": \"\xe9\"}".to_vec()));
+        let answer = answer_line(&mut bots, Reading::of(Numbered { number: 1, line: latin }));
         assert_eq!(answer, b"{\"error\":\"the line is not UTF-8 from byte 10 on\",\"line\":1}\n");
     }
 }

@@ -4,9 +4,11 @@ use std::io::Write;
 
 use serde::Serialize;
 
+use crate::requests::EvaluationAnswer;
+
 use super::{
     CliError, Options, PositionArg,
-    answer::{HEADING, Rounded, percentages, probabilities, write_json},
+    answer::{HEADING, percentages, write_json},
     position_arg::stakes_in_words,
 };
 
@@ -31,12 +33,8 @@ pub struct Args {
 #[derive(Serialize)]
 struct Answer {
     pos: String,
-    probs: [Rounded; 5],
-    cubeless: Rounded,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cubeful: Option<Rounded>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mwc: Option<Rounded>,
+    #[serde(flatten)]
+    evaluation: EvaluationAnswer,
 }
 
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
@@ -44,15 +42,9 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     let position = arg.position;
     let stakes = options.stakes(arg.stakes)?;
     let evaluation = options.ask(|bot| Ok(bot.evaluate(&position, &stakes)))?;
-    let chance = evaluation.chance.filter(|_| !args.cubeless);
     if options.json {
-        let answer = Answer {
-            pos: position.to_string(),
-            probs: probabilities(evaluation.probabilities),
-            cubeless: evaluation.cubeless.into(),
-            cubeful: (!args.cubeless).then_some(evaluation.cubeful.into()),
-            mwc: chance.map(|chance| Rounded(chance.0)),
-        };
+        let evaluation = EvaluationAnswer::new(&evaluation, !args.cubeless);
+        let answer = Answer { pos: position.to_string(), evaluation };
         return Ok(write_json(&answer, out)?);
     }
     writeln!(out, "position  {position}   pips {} to {}", position.pip_count(), position.opponent_pip_count())?;
@@ -63,7 +55,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         let stakes = stakes_in_words(&stakes, options.rules);
         writeln!(out, "cubeful   {:>6}   {stakes}", evaluation.cubeful)?;
     }
-    if let Some(chance) = chance {
+    if let Some(chance) = evaluation.chance.filter(|_| !args.cubeless) {
         writeln!(out, "match     {:>5.2}%   chance to win it", 100.0 * chance.0)?;
     }
     Ok(())

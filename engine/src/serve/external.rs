@@ -21,13 +21,11 @@ use thiserror::Error;
 use crate::{
     board::{FibsBoard, FibsBoardError, MatchPlayer},
     bot::Bot,
+    line_reader::{Line, next_line},
     rules::MoneyOptions,
 };
 
-use super::{
-    Answer, AnswerError, Asked, Question, QuestionError,
-    line_reader::{Line, next_line},
-};
+use super::{Answer, AnswerError, Asked, Question, QuestionError};
 
 /// Bytes that a line may have; GNU Backgammon's have fewer than 300.
 const LONGEST_LINE: usize = 4096;

@@ -6,7 +6,6 @@
 
 pub mod external;
 pub mod http;
-mod line_reader;
 mod question;
 pub mod ubgi;
 

@@ -55,16 +55,9 @@ impl<'r, 'm> Player<'r, 'm> {
         let mut turn = 0;
         let mut probabilities = self.evaluator.evaluate(&position);
         let end = loop {
+            let may_double = may_double || turn > 0;
             if position.is_over() || self.is_known(&position, stakes.as_ref()) {
-                let value = self.value(&position, &probabilities, stakes.as_ref());
-                break match &stakes {
-                    Some(stakes) if turn == 0 && !may_double => {
-                        let model = self.rollout.model;
-                        let [no_double, _] = self.evaluator.two_ways(model, &position, &probabilities, stakes);
-                        Tally::of(probabilities, no_double)
-                    }
-                    _ => value,
-                };
+                break self.value(&position, &probabilities, stakes.as_ref(), may_double);
             }
             if turn == last {
                 break self.deep_value(&position, stakes.as_ref())?;
@@ -72,7 +65,7 @@ impl<'r, 'm> Player<'r, 'm> {
             if self.rollout.stop.is_due() {
                 return None;
             }
-            if let Some(before) = stakes.filter(|_| turn > 0 || may_double) {
+            if let Some(before) = stakes.filter(|_| may_double) {
                 match self.turn_cube(&position, &probabilities, before)? {
                     CubeTurn::Rolls(after) => stakes = Some(after),
                     CubeTurn::Dropped(end) => break end,
@@ -102,10 +95,17 @@ impl<'r, 'm> Player<'r, 'm> {
             })
     }
 
-    /// The 0-ply value, for the player on roll, with his right to double.
-    fn value(&self, position: &Position, probabilities: &Probabilities, stakes: Option<&Stakes>) -> Tally {
+    /// The 0-ply value, for the player on roll, with or without the right to double this turn.
+    fn value(
+        &self,
+        position: &Position,
+        probabilities: &Probabilities,
+        stakes: Option<&Stakes>,
+        may_double: bool,
+    ) -> Tally {
         let model = self.rollout.model;
         let worth = match stakes {
+            Some(stakes) if !may_double => self.evaluator.two_ways(model, position, probabilities, stakes)[0],
             Some(stakes) => self.evaluator.worth(model, position, probabilities, stakes),
             None => Worth(probabilities.equity(model.rules()).0),
         };
@@ -184,7 +184,7 @@ impl<'r, 'm> Player<'r, 'm> {
             self.evaluator.sift(position, &mut self.plays);
             self.evaluator.evaluate_plays(position, &self.plays, &mut self.evaluations);
             let best = best_play(&self.evaluations, self.rollout.model.rules());
-            let value = self.value(&self.plays[best].after, &self.evaluations[best], next.as_ref()).flipped();
+            let value = self.value(&self.plays[best].after, &self.evaluations[best], next.as_ref(), true).flipped();
             if dice == roll {
                 luck.add(1.0, &value);
             }

@@ -14,12 +14,12 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::{
     bot::{Bot, Level, Valuation},
+    line_reader::{Line, next_line},
     rules::MoneyOptions,
     search::{RolloutOptions, Stop},
 };
 
 use super::{
-    super::line_reader::{Line, next_line},
     PROTOCOL,
     command::{Command, Go, Role},
     error::UbgiError,

@@ -1,9 +1,8 @@
 //! What the bot does when it is its turn in a match.
 
-use crate::{
-    bot::{Bot, DoubleAnswer, Valuation},
-    rules::{Action, Match, Phase},
-};
+use crate::rules::{Action, Match, Phase};
+
+use super::{Bot, DoubleAnswer, Valuation};
 
 /// What a player wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
