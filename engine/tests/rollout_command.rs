@@ -39,17 +39,17 @@ fn a_position_is_rolled_out_alike_by_any_threads() {
 
 #[test]
 fn plays_and_doubles_are_rolled_out() {
-    let answer = json(&["rollout", "start", "31", "--games", "36", "--turns", "4"]);
-    assert_eq!((&answer["plays"][0]["play"], &answer["plays"][0]["games"]), (&"8/5 6/5".into(), &36.into()));
+    let answer = json(&["rollout", "start", "31", "--games", "72", "--turns", "4"]);
+    assert_eq!((&answer["plays"][0]["play"], &answer["plays"][0]["games"]), (&"8/5 6/5".into(), &72.into()));
     let legal = answer["plays"].as_array().unwrap().len() + answer["others"].as_array().unwrap().len();
     assert_eq!(legal, 16);
     // A race that is nearly won: a double that is dropped, whatever is rolled.
     let won = "XGID=-BBBC-----------------ed--:0:0:1:00:0:0:0:0:10";
-    let answer = json(&["rollout", won, "--cube", "--games", "36"]);
+    let answer = json(&["rollout", won, "--cube", "--games", "72"]);
     assert_eq!(number(&answer["dp"]), 1.0);
     assert!(["double-drop", "double-take"].contains(&answer["action"].as_str().unwrap()), "{answer}");
-    let text = zar(&["rollout", "start", "--games", "36", "--turns", "2"]);
-    assert!(String::from_utf8(text.stdout).unwrap().contains("with 95 %   36 games"));
+    let text = zar(&["rollout", "start", "--games", "72", "--turns", "2"]);
+    assert!(String::from_utf8(text.stdout).unwrap().contains("with 95 %   72 games"));
 }
 
 #[test]
@@ -61,7 +61,7 @@ fn rules_end_a_rollout_early() {
 #[test]
 fn bad_input_is_named() {
     for (arguments, fault) in [
-        (&["rollout", "start", "--games", "35"][..], "35"),
+        (&["rollout", "start", "--games", "71"][..], "71"),
         (&["rollout", "start", "--se", "-1"], "expected an equity above 0"),
         (&["rollout", "start", "31", "--confidence", "0.2"], "expected a probability above 0.5"),
         (&["rollout", "start", "--turns", "0"], "0"),

@@ -8,7 +8,7 @@ use zar::{
 };
 use zar_trainer::{
     duel::{GnubgPlayer, Player, PubevalPlayer},
-    score::Reference,
+    score::{Referee, Reference},
 };
 
 /// One decision a line: `pos`, `dice`, what gnubg 0-ply plays (`g0`), and every legal result with equities.
@@ -58,6 +58,6 @@ fn pubeval_has_its_known_error_rate() {
     let mut pubeval = PubevalPlayer::start().unwrap_or_else(|error| panic!("{error}"));
     let lines = first_lines(1500);
     let choices: Vec<Position> = lines.iter().map(|line| choice(&mut pubeval, &record(line))).collect();
-    let score = Reference::parse(&lines.join("\n")).unwrap().score(&choices).unwrap();
+    let score = Reference::parse(&lines.join("\n"), Referee::First).unwrap().score(&choices).unwrap();
     assert!((score.total.error - 39.00).abs() < 0.05, "{score}");
 }

@@ -151,6 +151,17 @@ TOTAL       3000       2.52    0.18    0.19     83.2       4.4      0.2       0"
     let json = succeeds(&format!("score {reference} --choices chosen --json --first 1500"), folder.path());
     let table: serde_json::Value = serde_json::from_str(&json).unwrap();
     assert_eq!(table["total"]["decisions"], 1500);
+    // Both referees, and their mean: what `score2.py` prints.
+    for (referee, [contact, crashed, total]) in [("second", [4.11, 2.97, 4.00]), ("mean", [3.28, 2.48, 3.20])] {
+        let json = succeeds(&format!("score {reference} --choices chosen --json --referee {referee}"), folder.path());
+        let table: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(table["total"]["decisions"], 2641, "{referee}");
+        let found = [&table["classes"]["contact"], &table["classes"]["crashed"], &table["total"]];
+        for (found, expected) in found.into_iter().zip([contact, crashed, total]) {
+            let found = found["error"].as_f64().unwrap();
+            assert!((found - expected).abs() < 0.005 + 1e-9, "{referee}: {found}, expected {expected}");
+        }
+    }
 }
 
 #[test]
@@ -191,6 +202,8 @@ fn bad_input_is_one_line_and_status_2() {
         ("score", "required"),
         ("plot run --seed 1", "unexpected argument"),
         ("score data --level 4ply", "4ply"),
+        ("score data --referee third", "third"),
+        ("score data --filter wide", "wide"),
         ("run --preset slow", "\"slow\" is not a preset"),
         ("run --resume nowhere", "nowhere"),
         ("run --resume empty", "no usable checkpoint"),

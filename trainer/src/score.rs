@@ -3,11 +3,13 @@
 //! A reference file has one decision a line: the position, the dice, and every legal result with `eq`, the referee's
 //! equity for the mover, on the plausible ones and `eq0`, a shallower one, on all. A chosen play costs the best `eq`
 //! less its own; one without `eq` costs the best less the lower of the lowest `eq` and its `eq0` (`no-2ply` counts these).
+//! Some decisions have a second referee's equities, `eq2`; he may judge them in the first one's place, or both together.
 
 use std::{
     collections::{BTreeMap, HashMap},
     fmt, fs, io,
     path::Path,
+    str::FromStr,
 };
 
 use rayon::prelude::*;
@@ -33,9 +35,57 @@ pub enum ScoreError {
         /// What is wrong with it.
         reason: String,
     },
-    /// The file holds no decision.
-    #[error("no decision in the reference file")]
+    /// The file holds no decision, or none that the referee has judged.
+    #[error("no judged decision in the reference file")]
     Empty,
+}
+
+/// Whose equities count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Referee {
+    /// `eq`.
+    #[default]
+    First,
+    /// `eq2`; decisions without it are left out.
+    Second,
+    /// The mean of `eq` and `eq2` where a play has both; decisions without such a play are left out.
+    Mean,
+}
+
+/// A name that no referee has.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+#[error("{0:?} is no referee: expected first, second or mean")]
+pub struct UnknownReferee(pub String);
+
+impl Referee {
+    fn equity(self, play: &LineMove) -> Option<f64> {
+        match self {
+            Referee::First => play.eq,
+            Referee::Second => play.eq2,
+            Referee::Mean => Some((play.eq? + play.eq2?) / 2.0),
+        }
+    }
+}
+
+impl fmt::Display for Referee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Referee::First => "first",
+            Referee::Second => "second",
+            Referee::Mean => "mean",
+        })
+    }
+}
+
+impl FromStr for Referee {
+    type Err = UnknownReferee;
+
+    fn from_str(name: &str) -> Result<Referee, UnknownReferee> {
+        [Referee::First, Referee::Second, Referee::Mean]
+            .into_iter()
+            .find(|referee| referee.to_string() == name)
+            .ok_or_else(|| UnknownReferee(name.chars().take(40).collect()))
+    }
 }
 
 /// Decisions with reference equities.
@@ -50,6 +100,7 @@ struct Decision {
     dice: Dice,
     class: String,
     game: u64,
+    /// What each legal result costs; nothing where the referee has not judged.
     costs: HashMap<Position, Cost>,
 }
 
@@ -76,6 +127,7 @@ struct LineMove {
     after: String,
     eq: Option<f64>,
     eq0: Option<f64>,
+    eq2: Option<f64>,
 }
 
 /// Error rates, by class and over all.
@@ -109,27 +161,27 @@ pub struct ScoreRow {
 }
 
 impl Reference {
-    /// Reads a file in JSON Lines.
+    /// Reads a file in JSON Lines, of which `referee` judges the plays.
     ///
     /// # Errors
     /// A file that cannot be read, or a line that is not a decision with every legal result.
-    pub fn load(path: &Path) -> Result<Reference, ScoreError> {
+    pub fn load(path: &Path, referee: Referee) -> Result<Reference, ScoreError> {
         let text = fs::read_to_string(path).map_err(ScoreError::Io)?;
-        Reference::parse(&text)
+        Reference::parse(&text, referee)
     }
 
     /// Reads JSON Lines.
     ///
     /// # Errors
     /// As [`Reference::load`].
-    pub fn parse(text: &str) -> Result<Reference, ScoreError> {
+    pub fn parse(text: &str, referee: Referee) -> Result<Reference, ScoreError> {
         let mut plays = LegalPlays::default();
         let decisions: Vec<Decision> = text
             .lines()
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())
             .map(|(i, line)| {
-                decision(line, i as u64, &mut plays).map_err(|reason| ScoreError::Line { line: i + 1, reason })
+                decision(line, referee, i as u64, &mut plays).map_err(|reason| ScoreError::Line { line: i + 1, reason })
             })
             .collect::<Result<_, _>>()?;
         if decisions.is_empty() { Err(ScoreError::Empty) } else { Ok(Reference { decisions }) }
@@ -157,11 +209,13 @@ impl Reference {
     /// The error rate of choices as [`Reference::choices`] gives them.
     ///
     /// # Errors
-    /// [`ScoreError::Line`] for a choice that is no legal result of its decision.
+    /// [`ScoreError::Line`] for a choice that is no legal result of its decision, [`ScoreError::Empty`] where the referee has
+    /// judged none of them.
     pub fn score(&self, choices: &[Position]) -> Result<ScoreTable, ScoreError> {
         let mut by_class: BTreeMap<String, Vec<(Cost, u64)>> = BTreeMap::new();
         let mut all = Vec::with_capacity(choices.len());
-        for (i, (decision, choice)) in self.decisions.iter().zip(choices).enumerate() {
+        let judged = |decision: &Decision| !decision.costs.is_empty();
+        for (i, (decision, choice)) in self.decisions.iter().zip(choices).enumerate().filter(|(_, (d, _))| judged(d)) {
             let cost = *decision.costs.get(choice).ok_or_else(|| ScoreError::Line {
                 line: i + 1,
                 reason: format!("{choice} is not a legal result of {} {}", decision.position, decision.dice),
@@ -169,32 +223,40 @@ impl Reference {
             by_class.entry(decision.class.clone()).or_default().push((cost, decision.game));
             all.push((cost, decision.game));
         }
+        if all.is_empty() {
+            return Err(ScoreError::Empty);
+        }
         let classes = by_class.into_iter().map(|(class, costs)| (class, ScoreRow::of(&costs))).collect();
         Ok(ScoreTable { classes, total: ScoreRow::of(&all) })
     }
 }
 
-fn decision(line: &str, number: u64, plays: &mut LegalPlays) -> Result<Decision, String> {
+fn decision(line: &str, referee: Referee, number: u64, plays: &mut LegalPlays) -> Result<Decision, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let position: Position = line.pos.parse().map_err(|error| format!("{}: {error}", line.pos))?;
     let dice = Dice::new(line.dice[0], line.dice[1]).map_err(|error| error.to_string())?;
-    let judged = || line.moves.iter().filter_map(|result| result.eq);
-    let best = judged().reduce(f64::max).ok_or("no result has an eq")?;
-    let lowest = judged().fold(best, f64::min);
+    let judged = || line.moves.iter().filter_map(|result| referee.equity(result));
+    let game = line.game.unwrap_or(number);
     let mut costs = HashMap::new();
-    for LineMove { after, eq, eq0 } in &line.moves {
-        let result: Position = after.parse().map_err(|error| format!("{after}: {error}"))?;
-        let equity = match (eq, eq0) {
-            (Some(eq), _) => *eq,
-            (None, Some(eq0)) => lowest.min(*eq0),
-            (None, None) => return Err(format!("{after} has neither eq nor eq0")),
+    let Some(best) = judged().reduce(f64::max) else {
+        return match referee {
+            Referee::First => Err("no result has an eq".into()),
+            Referee::Second | Referee::Mean => Ok(Decision { position, dice, class: line.class, game, costs }),
         };
-        costs.insert(result, Cost { error: 1000.0 * (best - equity), judged: eq.is_some() });
+    };
+    let lowest = judged().fold(best, f64::min);
+    for play in &line.moves {
+        let LineMove { after, eq, eq0, .. } = play;
+        let result: Position = after.parse().map_err(|error| format!("{after}: {error}"))?;
+        let own = referee.equity(play);
+        let shallower = || eq.or(*eq0).map(|equity| lowest.min(equity));
+        let equity = own.or_else(shallower).ok_or_else(|| format!("{after} has neither eq nor eq0"))?;
+        costs.insert(result, Cost { error: 1000.0 * (best - equity), judged: own.is_some() });
     }
     plays.generate(&position, dice, Default::default());
     match plays.iter().find(|legal| !costs.contains_key(&legal.after)) {
         Some(legal) => Err(format!("the legal result {} is missing", legal.after)),
-        None => Ok(Decision { position, dice, class: line.class, game: line.game.unwrap_or(number), costs }),
+        None => Ok(Decision { position, dice, class: line.class, game, costs }),
     }
 }
 

@@ -40,8 +40,8 @@ pub struct Args {
     /// Leave the cube out: games without it that count their points.
     #[arg(long)]
     cubeless: bool,
-    /// The most games of each candidate, rounded up to a multiple of 36.
-    #[arg(long, value_name = "N", default_value_t = RolloutOptions::FULL.games, value_parser = clap::value_parser!(u32).range(36..=100_000_000))]
+    /// The most games of each candidate, rounded up to a multiple of 36; at least 72, since fewer tell no error.
+    #[arg(long, value_name = "N", default_value_t = RolloutOptions::FULL.games, value_parser = clap::value_parser!(u32).range(72..=100_000_000))]
     games: u32,
     /// End when the standard error of every equity is no larger than this.
     #[arg(long, value_name = "EQUITY", allow_negative_numbers = true, value_parser = standard_error)]

@@ -21,7 +21,7 @@ use crate::{
     duel::{Duel, DuelError, RandomSource},
     metrics::Measurement,
     run::{Ending, Progress, Run, RunError, Supervision, WEIGHTS_FILE, score},
-    score::{Reference, ScoreError},
+    score::{Referee, Reference, ScoreError},
 };
 
 use super::thread_pool;
@@ -145,7 +145,8 @@ pub(super) fn work(
     open: impl FnOnce() -> Result<Run, RunCommandError>,
 ) -> Result<String, RunCommandError> {
     let load = |path: &PathBuf| {
-        Reference::load(path).map_err(|error| RunCommandError::Reference { path: path.display().to_string(), error })
+        Reference::load(path, Referee::First)
+            .map_err(|error| RunCommandError::Reference { path: path.display().to_string(), error })
     };
     let reference = args.reference.as_ref().map(load).transpose()?;
     let mut run = open()?;

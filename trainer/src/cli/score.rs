@@ -10,9 +10,10 @@ use zar::{
     durable,
     net::{Model, ModelError},
     rules::RuleSet,
+    search::MoveFilter,
 };
 
-use crate::score::{Reference, ScoreError};
+use crate::score::{Referee, Reference, ScoreError};
 
 use super::thread_pool;
 
@@ -23,7 +24,7 @@ use super::thread_pool;
 /// one over 0.02 and 0.1 points; no-2ply counts the choices that the referee has not judged two plies deep.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// Decisions in JSON Lines: pos, dice, class, moves with after, eq, eq0.
+    /// Decisions in JSON Lines: pos, dice, class, moves with after, eq, eq0, eq2.
     pub file: PathBuf,
     /// The weights that decide, at 0-ply [default: the shipped ones].
     #[arg(long, value_name = "FILE", conflicts_with = "choices")]
@@ -31,6 +32,12 @@ pub struct Args {
     /// How far the weights look ahead.
     #[arg(long, value_name = "LEVEL", default_value_t)]
     pub level: Level,
+    /// Which plays are looked at more deeply: tiny, narrow, normal, large, huge or none (all of them).
+    #[arg(long, value_name = "NAME", default_value_t)]
+    pub filter: MoveFilter,
+    /// Who judges: first (eq), second (eq2, which some decisions lack), or mean of both.
+    #[arg(long, value_name = "WHO", default_value_t)]
+    pub referee: Referee,
     /// The rules of the decisions.
     #[arg(long, value_name = "NAME", default_value_t)]
     pub rules: RuleSet,
@@ -113,7 +120,7 @@ pub enum ScoreCommandError {
 /// # Errors
 /// Files that cannot be used: see [`ScoreCommandError`].
 pub fn run(args: &Args) -> Result<String, ScoreCommandError> {
-    let mut reference = Reference::load(&args.file)
+    let mut reference = Reference::load(&args.file, args.referee)
         .map_err(|error| ScoreCommandError::Reference { path: args.file.display().to_string(), error })?;
     if let Some(first) = args.first {
         reference.truncate(first.get());
@@ -130,7 +137,7 @@ pub fn run(args: &Args) -> Result<String, ScoreCommandError> {
             });
             let loaded = loaded.transpose()?;
             let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
-            let bot = Bot::new(model, args.level, args.rules)?;
+            let bot = Bot::new(model, args.level, args.rules)?.with_filter(args.filter);
             thread_pool(args.threads)?.install(|| reference.choices(&bot))
         }
     };

@@ -26,7 +26,7 @@ use sums::{Mean, Tally};
 /// How a rollout is done.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RolloutOptions {
-    /// The most games of each candidate; they are played 36 at a time, so that it is rounded up.
+    /// The most games of each candidate; they are played 36 at a time, so that it is rounded up, and at least 72.
     pub games: u32,
     /// Turns after which a game ends with an evaluation; `None` plays to the end.
     pub turns: Option<u32>,
@@ -162,6 +162,9 @@ pub struct RolloutProgress {
 /// result depends on it.
 const WAVE: u32 = 4;
 
+/// Blocks without which there is no result: of one alone no error can be told.
+const LEAST_BLOCKS: u32 = 2;
+
 /// Blocks before any rule may end a rollout: with fewer a standard error is hardly known itself.
 const FEWEST_BLOCKS: usize = 4;
 
@@ -177,13 +180,13 @@ pub fn roll_out(
 ) -> Option<Vec<RolledOut>> {
     let options = &rollout.options;
     // Numbers of games fit into 32 bits, the last block's too.
-    let blocks = options.games.min(u32::MAX - 2 * WAYS * WAVE).div_ceil(WAYS).max(1);
+    let blocks = options.games.min(u32::MAX - 2 * WAYS * WAVE).div_ceil(WAYS).max(LEAST_BLOCKS);
     // Games with look-ahead are long, and a wave should not be.
     let wave = if options.plies == 0 { WAVE } else { 1 };
     let mut tracks: Vec<Track> = candidates.iter().map(Track::new).collect();
     let mut done = 0;
     while done < blocks && tracks.iter().any(|track| track.goes_on) {
-        let next = blocks.min(done + wave);
+        let next = blocks.min(done + wave).max(LEAST_BLOCKS);
         let tasks: Vec<(usize, u32)> = (done * WAYS..next * WAYS)
             .flat_map(|number| {
                 let going_on = tracks.iter().enumerate().filter(|(_, track)| track.goes_on);

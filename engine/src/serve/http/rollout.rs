@@ -65,8 +65,8 @@ struct RolloutRequest {
     rules: Option<String>,
     /// How far both sides look ahead: `0ply`, `1ply`, `2ply` or `3ply`; the server's where it is absent.
     level: Option<String>,
-    /// The most games of each candidate, 36 to 1000000, rounded up to a multiple of 36.
-    #[schema(minimum = 36, maximum = 1_000_000, default = 1296)]
+    /// The most games of each candidate, 72 to 1000000, rounded up to a multiple of 36.
+    #[schema(minimum = 72, maximum = 1_000_000, default = 1296)]
     games: Option<u32>,
     /// End when the standard error of every equity is no larger.
     se: Option<f32>,
@@ -177,7 +177,7 @@ const LINES: usize = 16;
 /// Time between two lines of progress.
 const PAUSE: Duration = Duration::from_millis(250);
 /// Games that a rollout may have.
-const GAMES: std::ops::RangeInclusive<u32> = 36..=1_000_000;
+const GAMES: std::ops::RangeInclusive<u32> = 72..=1_000_000;
 /// Turns after which it may end its games.
 const TURNS: std::ops::RangeInclusive<u32> = 1..=1000;
 
@@ -272,7 +272,7 @@ impl RolloutRequest {
         };
         let games = self.games.unwrap_or(RolloutOptions::FULL.games);
         if !GAMES.contains(&games) {
-            return wrong("games", "36 to 1000000");
+            return wrong("games", "72 to 1000000");
         }
         if self.turns.is_some_and(|turns| !TURNS.contains(&turns)) {
             return wrong("turns", "1 to 1000");
