@@ -4,7 +4,7 @@
 //! gradient and the optimiser of this one layer are here. The optimiser is Adam (Kingma, Ba, 2015) with a clock of its
 //! own for each row, which moves when a position of the batch uses the row ("lazy" Adam).
 
-use pulp::Arch;
+use pulp::{Arch, Simd, WithSimd};
 use zar::net::{FeatureSet, FirstLayer, MAX_SLOTS, NO_ROW, ShapeError};
 
 use crate::self_play::Sample;
@@ -113,12 +113,12 @@ impl SparseLayer {
     /// The layer's outputs, before the activation: `[position * width + unit]`.
     pub fn forward(&self, active: &Active, hidden: &mut Vec<f32>) {
         hidden.resize(active.ends.len() * self.width, 0.0);
-        Arch::new().dispatch(|| sum_rows(&self.rows, self.width, active, hidden));
+        Arch::new().dispatch(SumRows { rows: &self.rows, width: self.width, active, hidden });
     }
 
     /// One step of the optimiser, from the gradient of the loss by the layer's outputs.
     pub fn step(&mut self, active: &Active, gradient: &[f32], rate: f32) {
-        Arch::new().dispatch(|| adam(self, active, gradient, rate));
+        Arch::new().dispatch(Adam { layer: self, active, gradient, rate });
     }
 
     /// Moves `average` (rows with the biases last) towards the rows by a share of the distance.
@@ -129,51 +129,86 @@ impl SparseLayer {
     }
 }
 
-#[inline(always)]
-fn sum_rows(rows: &[f32], width: usize, active: &Active, hidden: &mut [f32]) {
-    let mut start = 0;
-    for (hidden, &end) in hidden.chunks_exact_mut(width).zip(&active.ends) {
-        for (group, hidden) in hidden.chunks_exact_mut(GROUP).enumerate() {
-            let mut sum = [0.0f32; GROUP];
-            for &row in &active.rows[start..end as usize] {
-                let offset = usize::from(row) * width + group * GROUP;
-                for (sum, value) in sum.iter_mut().zip(&rows[offset..offset + GROUP]) {
-                    *sum += value;
+// The loops below are plain Rust, which the compiler turns into the instructions of the CPU that `pulp` has found; a closure in
+// their place would stay with those of the oldest one.
+
+/// The sums of [`SparseLayer::forward`].
+struct SumRows<'a> {
+    rows: &'a [f32],
+    width: usize,
+    active: &'a Active,
+    hidden: &'a mut [f32],
+}
+
+impl WithSimd for SumRows<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let SumRows { rows, width, active, hidden } = self;
+        let mut start = 0;
+        for (hidden, &end) in hidden.chunks_exact_mut(width).zip(&active.ends) {
+            for (group, hidden) in hidden.chunks_exact_mut(GROUP).enumerate() {
+                let mut sum = [0.0f32; GROUP];
+                for &row in &active.rows[start..end as usize] {
+                    let offset = usize::from(row) * width + group * GROUP;
+                    for (sum, value) in sum.iter_mut().zip(&rows[offset..offset + GROUP]) {
+                        *sum += value;
+                    }
                 }
+                hidden.copy_from_slice(&sum);
             }
-            hidden.copy_from_slice(&sum);
+            start = end as usize;
         }
-        start = end as usize;
     }
 }
 
-#[inline(always)]
-fn adam(layer: &mut SparseLayer, active: &Active, gradient: &[f32], rate: f32) {
-    let width = layer.width;
-    for row in 0..layer.steps.len() {
-        let users = &active.by_row[active.starts[row] as usize..active.starts[row + 1] as usize];
-        if users.is_empty() {
-            continue;
-        }
-        layer.steps[row] = layer.steps[row].saturating_add(1);
-        let steps = layer.steps[row].min(i32::MAX as u32) as i32;
-        let (unbias1, unbias2) = (1.0 / (1.0 - BETA1.powi(steps)), 1.0 / (1.0 - BETA2.powi(steps)));
-        for group in (0..width).step_by(GROUP) {
-            let mut sum = [0.0f32; GROUP];
-            for &user in users {
-                let offset = user as usize * width + group;
-                for (sum, value) in sum.iter_mut().zip(&gradient[offset..offset + GROUP]) {
-                    *sum += value;
-                }
+/// What the moments after so many steps are multiplied by, to make up for their start at 0.
+fn unbiased(steps: u32) -> (f32, f32) {
+    // As many powers are asked for as rows are used: an exponential is quicker than a product.
+    let rest = |beta: f32| (beta.ln() * steps as f32).exp();
+    (1.0 / (1.0 - rest(BETA1)), 1.0 / (1.0 - rest(BETA2)))
+}
+
+/// The step of [`SparseLayer::step`].
+struct Adam<'a> {
+    layer: &'a mut SparseLayer,
+    active: &'a Active,
+    gradient: &'a [f32],
+    rate: f32,
+}
+
+impl WithSimd for Adam<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Adam { layer, active, gradient, rate } = self;
+        let width = layer.width;
+        for row in 0..layer.steps.len() {
+            let users = &active.by_row[active.starts[row] as usize..active.starts[row + 1] as usize];
+            if users.is_empty() {
+                continue;
             }
-            let place = row * width + group..row * width + group + GROUP;
-            let rows = &mut layer.rows[place.clone()];
-            let mean = &mut layer.mean[place.clone()];
-            let variance = &mut layer.variance[place];
-            for i in 0..GROUP {
-                mean[i] = BETA1 * mean[i] + (1.0 - BETA1) * sum[i];
-                variance[i] = BETA2 * variance[i] + (1.0 - BETA2) * sum[i] * sum[i];
-                rows[i] -= rate * (mean[i] * unbias1) / ((variance[i] * unbias2).sqrt() + EPSILON);
+            layer.steps[row] = layer.steps[row].saturating_add(1);
+            let (unbias1, unbias2) = unbiased(layer.steps[row]);
+            for group in (0..width).step_by(GROUP) {
+                let mut sum = [0.0f32; GROUP];
+                for &user in users {
+                    let offset = user as usize * width + group;
+                    for (sum, value) in sum.iter_mut().zip(&gradient[offset..offset + GROUP]) {
+                        *sum += value;
+                    }
+                }
+                let place = row * width + group..row * width + group + GROUP;
+                let rows = &mut layer.rows[place.clone()];
+                let mean = &mut layer.mean[place.clone()];
+                let variance = &mut layer.variance[place];
+                for i in 0..GROUP {
+                    mean[i] = BETA1 * mean[i] + (1.0 - BETA1) * sum[i];
+                    variance[i] = BETA2 * variance[i] + (1.0 - BETA2) * sum[i] * sum[i];
+                    rows[i] -= rate * (mean[i] * unbias1) / ((variance[i] * unbias2).sqrt() + EPSILON);
+                }
             }
         }
     }
