@@ -32,6 +32,9 @@ pub struct Evaluator<'m> {
     rules: RuleSet,
     arch: Arch,
     pass: Pass<'m>,
+    /// The positions whose first layers the accumulators hold. All rolls of a position are looked at in a row, and begin with
+    /// the same one.
+    accumulated: [Option<Position>; PositionClass::ALL.len()],
     /// What the sieve says of plays, and their places.
     sifted: Vec<(f32, usize)>,
 }
@@ -97,6 +100,7 @@ impl<'m> Evaluator<'m> {
             rules: model.rules(),
             arch: Arch::new(),
             pass: Pass::new(model, precision),
+            accumulated: Default::default(),
             sifted: Vec::new(),
         }
     }
@@ -117,7 +121,7 @@ impl<'m> Evaluator<'m> {
     /// The same evaluator in another precision. The first one of a model that is quantised takes some time: every weight
     /// is rounded.
     pub fn with_precision(self, precision: Precision) -> Evaluator<'m> {
-        Evaluator { pass: Pass::new(self.model, precision), ..self }
+        Evaluator { pass: Pass::new(self.model, precision), accumulated: Default::default(), ..self }
     }
 
     /// The numbers in which it computes.
@@ -156,17 +160,13 @@ impl<'m> Evaluator<'m> {
     pub fn evaluate_plays(&mut self, position: &Position, plays: &[LegalPlay], results: &mut Vec<Probabilities>) {
         results.clear();
         let unmoved = position.swapped();
-        let mut accumulated = [false; PositionClass::ALL.len()];
         for LegalPlay { after, .. } in plays {
             if let Some(outcome) = Outcome::of(after, self.rules) {
                 results.push(Probabilities::certain(outcome));
                 continue;
             }
             let class = PositionClass::of(after);
-            if !accumulated[class.index()] {
-                self.accumulate(class, &unmoved);
-                accumulated[class.index()] = true;
-            }
+            self.accumulate(class, &unmoved);
             let outputs = self.evaluate_from(class, after);
             results.push(Probabilities::from_array(outputs).made_possible(after, self.rules));
         }
@@ -189,9 +189,13 @@ impl<'m> Evaluator<'m> {
         plays.retain(|place| gone.next_if_eq(&place).is_none());
     }
 
-    /// Computes the first layer of a class's network for `position`.
+    /// Computes the first layer of a class's network for `position`, unless it is the last for which it was computed.
     #[inline]
     fn accumulate(&mut self, class: PositionClass, position: &Position) {
+        if self.accumulated[class.index()] == Some(*position) {
+            return;
+        }
+        self.accumulated[class.index()] = Some(*position);
         match &mut self.pass {
             Pass::Exact { accumulators, .. } => {
                 forward::accumulate(self.arch, self.model.network(class), position, &mut accumulators[class.index()]);
