@@ -164,7 +164,7 @@ impl<'m> StaticEvaluator<'m> {
     /// Keeps those of many plays that are worth an evaluation when the best is looked for: all, without a sieve.
     pub fn sift(&mut self, position: &Position, plays: &mut LegalPlays) {
         /// What the networks find best is among so many in nearly all positions.
-        const MOST: usize = 5;
+        const MOST: usize = 4;
         // Whoever misjudges positions misjudges all of them.
         if self.blur.is_none() {
             self.evaluator.sift(position, plays, MOST);
