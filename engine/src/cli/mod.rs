@@ -28,7 +28,6 @@ mod ubgi;
 
 use std::{
     borrow::Cow,
-    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
@@ -45,8 +44,9 @@ use crate::{
     cube::{GammonRates, MatchEquityTable},
     exact::{BearoffTables, CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
-    requests::{PositionArg, PositionArgError},
-    rules::{DiceError, MatchError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
+    rules::{
+        DiceError, MatchError, MatchScoreError, PositionArg, PositionArgError, RuleSet, Session, Stakes, StakesError,
+    },
     search::MoveFilter,
 };
 
@@ -167,9 +167,6 @@ enum CliError {
         /// Why.
         error: ModelError,
     },
-    /// No weights file at all, but a folder or a device.
-    #[error("cannot use the weights {0:?}: expected a regular file")]
-    NoFile(PathBuf),
     /// The bot refuses.
     #[error(transparent)]
     Bot(#[from] BotError),
@@ -309,12 +306,7 @@ impl Options {
 }
 
 fn load(path: &Path) -> Result<Model, CliError> {
-    let fault = |error| CliError::Model { path: path.to_owned(), error };
-    // A device may have no end.
-    if !fs::metadata(path).map_err(|error| fault(error.into()))?.is_file() {
-        return Err(CliError::NoFile(path.to_owned()));
-    }
-    Model::load(path).map_err(fault)
+    Model::load(path).map_err(|error| CliError::Model { path: path.to_owned(), error })
 }
 
 /// Runs the command that the program was called with.
