@@ -17,8 +17,8 @@ AHEAD = "XGID=-DDDC---------dd--b-------:0:0:1:00:0:0:0:0:10"
 
 
 @pytest.fixture(scope="module")
-def bot(tmp_path_factory):
-    return zar.Bot(cache=tmp_path_factory.getbasetemp() / "cache")
+def bot():
+    return zar.Bot()
 
 
 def cubeless(probs):
@@ -130,7 +130,7 @@ def positions(bot, count):
 
 
 @pytest.mark.parametrize("level, count", [("0ply", 400), ("1ply", 40), ("casual", 40)])
-def test_a_batch_has_the_answers_of_each_position(tmp_path, level, count):
+def test_a_batch_has_the_answers_of_each_position(level, count):
     bot = zar.Bot(level, threads=2)
     rows = positions(zar.Bot(), count)
     score, cube = zar.Match(5, (1, 3)), zar.Cube(2, "opponent")
@@ -183,6 +183,11 @@ def test_other_threads_run_meanwhile():
     spent = time.monotonic() - begin
     # Had the bot kept the lock of the interpreter, there would be a step between two questions at most.
     assert steps > 10 and steps > 50 * spent, (steps, spent)
+
+
+def test_the_cache_is_where_it_is_said(tmp_path):
+    assert zar.Bot(cache=tmp_path / "cache").evaluate(START) == zar.Bot().evaluate(START)
+    assert any((tmp_path / "cache").iterdir())
 
 
 def test_levels_and_rules():
