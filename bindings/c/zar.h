@@ -1,4 +1,4 @@
-// Zar, a backgammon engine, for programs in C. Link with -lzar_c.
+// Zar, a backgammon engine, for programs in C. Link with -lzar_c; the static library needs -lpthread -ldl -lm too on Linux.
 //
 //   ZarBot *bot = NULL;
 //   ZarError error;
