@@ -5,6 +5,8 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -183,6 +185,24 @@ def test_other_threads_run_meanwhile():
     spent = time.monotonic() - begin
     # Had the bot kept the lock of the interpreter, there would be a step between two questions at most.
     assert steps > 10 and steps > 50 * spent, (steps, spent)
+
+
+def test_weights_of_a_file():
+    weights = Path(__file__).parents[3] / "models/tavla2004/weights.zar"
+    bot = zar.Bot(rules="tavla2004", model=weights)
+    assert bot.plays(START, (6, 5)) == zar.Bot(rules="tavla2004").plays(START, (6, 5))
+    assert bot.evaluate(START) != zar.Bot().evaluate(START)
+    with pytest.raises(ValueError, match="expected weights whose outcomes are those of backgammon"):
+        zar.Bot(model=str(weights))
+
+
+@pytest.mark.parametrize("level", ["0ply", "1ply"])
+def test_threads_may_share_a_bot(level):
+    bot, alone = zar.Bot(level), zar.Bot(level)
+    asked = [(first, second) for first in range(1, 7) for second in range(1, 7)]
+    with ThreadPoolExecutor(8) as threads:
+        shared = list(threads.map(lambda dice: bot.best_play(START, dice), asked))
+    assert shared == [alone.best_play(START, dice) for dice in asked]
 
 
 def test_the_cache_is_where_it_is_said(tmp_path):
