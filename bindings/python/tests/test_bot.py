@@ -1,5 +1,6 @@
 """The package as its users meet it."""
 
+import doctest
 import inspect
 import subprocess
 import sys
@@ -237,6 +238,16 @@ def test_answers_do_not_change(bot):
     ]:
         with pytest.raises(AttributeError):
             setattr(answer, name, 1)
+
+
+def test_the_examples_run(capsys):
+    assert doctest.testmod(zar) == (0, 3)
+    for readme in ("README.md", "bindings/python/README.md"):
+        text = (Path(__file__).parents[3] / readme).read_text()
+        for block in text.split("```python\n")[1:]:
+            exec(block.split("```")[0], {})
+    said = capsys.readouterr().out.splitlines()
+    assert said[0] == "8/5 6/5" and said[1].startswith('CubeDecision("no-double", nd='), said
 
 
 def test_everything_has_a_docstring():
