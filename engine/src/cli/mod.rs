@@ -7,6 +7,7 @@ mod answer;
 mod bearoff;
 mod bench;
 mod board_drawing;
+mod completions;
 pub mod conduct;
 mod cube;
 mod decide;
@@ -15,6 +16,7 @@ mod eval;
 mod external;
 #[cfg(feature = "serve")]
 mod log_writer;
+mod man;
 mod match_info;
 mod met_file;
 mod play;
@@ -28,14 +30,13 @@ mod ubgi;
 
 use std::{
     borrow::Cow,
-    fs,
     io::{self, Write},
     path::{Path, PathBuf},
     process::ExitCode,
     time::Duration,
 };
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 use rayon::{ThreadPool, ThreadPoolBuildError, ThreadPoolBuilder};
 use thiserror::Error;
 
@@ -45,8 +46,9 @@ use crate::{
     cube::{GammonRates, MatchEquityTable},
     exact::{BearoffTables, CacheFolder, TableSpec, TableSpecError},
     net::{Model, ModelError},
-    requests::{PositionArg, PositionArgError},
-    rules::{DiceError, MatchError, MatchScoreError, RuleSet, Session, Stakes, StakesError},
+    rules::{
+        DiceError, MatchError, MatchScoreError, PositionArg, PositionArgError, RuleSet, Session, Stakes, StakesError,
+    },
     search::MoveFilter,
 };
 
@@ -81,6 +83,8 @@ enum Command {
     Play(play::Args),
     Bearoff(bearoff::Args),
     Bench(bench::Args),
+    Completions(completions::Args),
+    Man(man::Args),
     #[cfg(feature = "serve")]
     External(external::Args),
     #[cfg(feature = "serve")]
@@ -167,9 +171,6 @@ enum CliError {
         /// Why.
         error: ModelError,
     },
-    /// No weights file at all, but a folder or a device.
-    #[error("cannot use the weights {0:?}: expected a regular file")]
-    NoFile(PathBuf),
     /// The bot refuses.
     #[error(transparent)]
     Bot(#[from] BotError),
@@ -214,6 +215,14 @@ enum CliError {
     /// A rollout that ended before it had any result.
     #[error("the rollout was stopped before its first games were done")]
     RolloutStopped,
+    /// The man pages could not be written.
+    #[error("cannot write man pages to {folder:?}: {error}")]
+    Man {
+        /// Where to.
+        folder: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
     /// The threads could not be started.
     #[error("cannot start threads: {0}")]
     Threads(#[from] ThreadPoolBuildError),
@@ -309,12 +318,7 @@ impl Options {
 }
 
 fn load(path: &Path) -> Result<Model, CliError> {
-    let fault = |error| CliError::Model { path: path.to_owned(), error };
-    // A device may have no end.
-    if !fs::metadata(path).map_err(|error| fault(error.into()))?.is_file() {
-        return Err(CliError::NoFile(path.to_owned()));
-    }
-    Model::load(path).map_err(fault)
+    Model::load(path).map_err(|error| CliError::Model { path: path.to_owned(), error })
 }
 
 /// Runs the command that the program was called with.
@@ -334,6 +338,8 @@ pub fn main() -> ExitCode {
         Command::Play(args) => play::run(args, &options, &mut out),
         Command::Bearoff(args) => bearoff::run(args, &options, &mut out),
         Command::Bench(args) => bench::run(args, &options, &mut out),
+        Command::Completions(args) => completions::run(args, Cli::command(), &mut out),
+        Command::Man(args) => man::run(args, Cli::command()),
         #[cfg(feature = "serve")]
         Command::External(args) => external::run(args, &options, &mut out),
         #[cfg(feature = "serve")]
@@ -349,6 +355,7 @@ pub fn main() -> ExitCode {
             | CliError::Input(_)
             | CliError::Threads(_)
             | CliError::RolloutStopped
+            | CliError::Man { .. }
             | CliError::BearoffNotKept(_)),
         ) => {
             complain(NAME, &error.to_string());
@@ -373,8 +380,6 @@ pub fn main() -> ExitCode {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
-
     use super::*;
 
     #[test]

@@ -2,8 +2,7 @@
 
 use crate::{
     board::{CubeOwner, CubeState},
-    requests::PositionArg,
-    rules::{MoneyOptions, RuleSet, Session, Stakes},
+    rules::{MoneyOptions, PositionArg, RuleSet, Session, Stakes},
 };
 
 use super::CliError;

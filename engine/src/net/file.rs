@@ -58,6 +58,9 @@ pub enum ModelError {
     /// The file could not be read or written.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// No file at all, but a folder or a device, which may have no end.
+    #[error("expected a regular file")]
+    NoFile,
     /// It starts with other bytes.
     #[error("not a weights file: it starts with {0:02x?}, expected \"ZARNET\\r\\n\"")]
     Magic(Vec<u8>),
@@ -141,6 +144,9 @@ impl Model {
     /// # Errors
     /// A file that cannot be read, or that is not a whole, undamaged weights file of this version: see [`ModelError`].
     pub fn load(path: &Path) -> Result<Model, ModelError> {
+        if !fs::metadata(path)?.is_file() {
+            return Err(ModelError::NoFile);
+        }
         Model::from_bytes(&fs::read(path)?)
     }
 

@@ -1,14 +1,14 @@
 //! Who answers requests.
 
 use crate::{
-    board::{CHECKERS, CubeState, Position},
+    board::{CubeState, Position},
     bot::{Bot, BotError, Level, Valuation},
-    rules::{Dice, DiceError, MatchScore, RuleSet, Session, Stakes},
+    rules::{Beside, Dice, DiceError, MatchScore, PositionArg, RuleSet, Stakes},
     search::Stop,
 };
 
 use super::{
-    Answer, EvaluationAnswer, MoveAnswer, PositionArg, Request, RequestError,
+    Answer, EvaluationAnswer, MoveAnswer, Request, RequestError,
     request::{CubeRequest, MatchRequest, Want},
 };
 
@@ -138,37 +138,34 @@ pub enum Question {
 
 impl Asked {
     fn read(request: &Request, arg: PositionArg, rules: RuleSet) -> Result<Asked, RequestError> {
-        let PositionArg { position, dice, mut stakes } = arg;
-        let given = request.dice.map(roll).transpose()?;
-        if let Some(CubeRequest { value, owner }) = &request.cube {
-            stakes.cube = CubeState::new(*value, (*owner).into())?;
-        }
-        if let Some(MatchRequest { length, score, crawford }) = request.r#match {
-            stakes.session = Session::Match(MatchScore::new(length, score, crawford)?);
-        }
-        match &mut stakes.session {
-            Session::Money(options) => {
-                options.jacoby = request.jacoby.unwrap_or(options.jacoby);
-                options.beavers = request.beavers.unwrap_or(options.beavers);
-            }
-            Session::Match(_) if request.jacoby == Some(true) || request.beavers == Some(true) => {
-                return Err(RequestError::MoneyOptions);
-            }
-            Session::Match(_) => {}
-        }
+        let said = Beside {
+            dice: request.dice.map(roll).transpose()?,
+            cube: match &request.cube {
+                Some(CubeRequest { value, owner }) => Some(CubeState::new(*value, (*owner).into())?),
+                None => None,
+            },
+            score: match request.r#match {
+                Some(MatchRequest { length, score, crawford }) => Some(MatchScore::new(length, score, crawford)?),
+                None => None,
+            },
+            jacoby: request.jacoby,
+            beavers: request.beavers,
+        };
+        let arg = arg.beside(&said)?;
+        let PositionArg { position, dice, stakes } = arg;
         // Without the cube the score does not matter to what is computed.
         if request.cubeful {
             stakes.check(rules)?;
         }
         let dice = match request.want {
-            None | Some(Want::Move) => given.or(dice),
-            Some(Want::Eval) if given.is_some() => return Err(RequestError::DiceInEvaluation),
-            Some(Want::Cube) if given.is_some() => return Err(RequestError::DiceInCubeDecision),
+            None | Some(Want::Move) => dice,
+            Some(Want::Eval) if said.dice.is_some() => return Err(RequestError::DiceInEvaluation),
+            Some(Want::Cube) if said.dice.is_some() => return Err(RequestError::DiceInCubeDecision),
             Some(_) => None,
         };
-        // With dice, a player may bear off alone.
-        if position.off() == CHECKERS || dice.is_none() && position.is_over() {
-            return Err(RequestError::GameOver(position));
+        match dice {
+            Some(_) => arg.check_rolled()?,
+            None => arg.check_before_roll()?,
         }
         let question = match (request.want, dice) {
             (Some(Want::Eval), _) => Question::Eval,

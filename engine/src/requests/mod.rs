@@ -4,7 +4,6 @@
 
 mod answer;
 mod bots;
-mod position_arg;
 mod request;
 mod rolled;
 
@@ -12,7 +11,6 @@ pub use answer::{Answer, CubeAnswer, EvaluationAnswer, MoveAnswer, Rounded, prob
 pub use bots::Bots;
 #[cfg(feature = "serve")]
 pub use bots::{Asked, Question};
-pub use position_arg::{PositionArg, PositionArgError};
 #[cfg(feature = "serve")]
 pub use request::{CubeRequest, MatchRequest, Want, read_json};
 pub use request::{Request, RequestError};

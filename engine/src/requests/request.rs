@@ -5,12 +5,10 @@ use serde_json::value::RawValue;
 use thiserror::Error;
 
 use crate::{
-    board::{CubeOwner, CubeValueError, Position},
+    board::{CubeOwner, CubeValueError},
     bot::{BotError, UnknownLevel},
-    rules::{DiceError, MatchScoreError, RuleSet, StakesError, UnknownRuleSet},
+    rules::{AskingError, DiceError, MatchScoreError, PositionArgError, RuleSet, StakesError, UnknownRuleSet},
 };
-
-use super::PositionArgError;
 
 /// A request for a play, a cube decision or an evaluation.
 #[derive(Debug, Deserialize)]
@@ -131,9 +129,9 @@ pub enum RequestError {
     /// Stakes that the rules do not know.
     #[error(transparent)]
     Stakes(#[from] StakesError),
-    /// The game has ended.
-    #[error("the game in {0} is over: expected a position in which both players have checkers on the board")]
-    GameOver(Position),
+    /// Nothing can be asked about the position.
+    #[error(transparent)]
+    Asking(#[from] AskingError),
     /// Not a roll.
     #[error(transparent)]
     Dice(#[from] DiceError),
@@ -155,9 +153,6 @@ pub enum RequestError {
     /// Dice where none are.
     #[error("a cube decision is made before the roll: expected no \"dice\"")]
     DiceInCubeDecision,
-    /// Options of money play in a match.
-    #[error("the Jacoby rule and beavers belong to money play: expected no \"jacoby\" and \"beavers\" in a match")]
-    MoneyOptions,
     /// No dice where some are needed.
     #[error("a move needs \"dice\"")]
     NoDice,

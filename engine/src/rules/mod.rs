@@ -1,4 +1,5 @@
-//! The rules of the game: dice, legal plays, what a finished game is worth, and the course of a match ([`Match`]).
+//! The rules of the game: dice, legal plays, what a finished game is worth, the course of a match ([`Match`]), and the texts
+//! by which positions are asked about ([`PositionArg`]).
 
 mod dice;
 mod legal;
@@ -9,6 +10,7 @@ mod match_state;
 mod notation;
 mod outcome;
 mod play;
+mod position_arg;
 mod rule_set;
 mod stakes;
 
@@ -21,6 +23,7 @@ pub use match_state::{Ending, GameResult, Match, MatchError, MatchOptions, Phase
 pub use notation::PlayTextError;
 pub use outcome::Outcome;
 pub use play::{Move, Play};
+pub use position_arg::{AskingError, Beside, PositionArg, PositionArgError};
 pub use rule_set::{
     Crawford, CubeTerms, FirstRoll, ResignationTerms, RuleSet, Terms, TimeTerms, Triple, UnknownRuleSet,
 };

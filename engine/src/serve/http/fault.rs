@@ -10,7 +10,7 @@ use axum::{
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use crate::{bot::BotError, requests::RequestError};
+use crate::{bot::BotError, requests::RequestError, rules::AskingError};
 
 /// Why a request is not answered, with the status to say it with.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -130,10 +130,10 @@ impl From<RequestError> for Fault {
             RequestError::Json(_) => (StatusCode::BAD_REQUEST, "malformed"),
             RequestError::Position(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_position"),
             RequestError::Score(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_score"),
-            RequestError::Stakes(_) | RequestError::MoneyOptions => {
+            RequestError::Stakes(_) | RequestError::Asking(AskingError::MoneyOptions) => {
                 (StatusCode::UNPROCESSABLE_ENTITY, "invalid_stakes")
             }
-            RequestError::GameOver(_) => (StatusCode::UNPROCESSABLE_ENTITY, "game_over"),
+            RequestError::Asking(AskingError::GameOver(_)) => (StatusCode::UNPROCESSABLE_ENTITY, "game_over"),
             RequestError::Dice(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_dice"),
             RequestError::Cube(_) => (StatusCode::UNPROCESSABLE_ENTITY, "invalid_cube"),
             RequestError::Rules(_) => (StatusCode::UNPROCESSABLE_ENTITY, "unknown_rules"),

@@ -24,9 +24,10 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     bot::{Bot, Level, Valuation},
     requests::{
-        Asked, Bots, CubeRequest, MatchRequest, PositionArg, Question, Request, RequestError, RolledAnswer,
-        RolledCubeAnswer, RolledPlaysAnswer, RolledPositionAnswer, Want,
+        Asked, Bots, CubeRequest, MatchRequest, Question, Request, RequestError, RolledAnswer, RolledCubeAnswer,
+        RolledPlaysAnswer, RolledPositionAnswer, Want,
     },
+    rules::PositionArg,
     search::{RolloutOptions, RolloutProgress, Stop},
 };
 

@@ -1,13 +1,14 @@
-//! POSITION in a request and on the command line: a Position ID, `PositionID:MatchID`, an XGID, or `start`.
+//! POSITION, the text by which every door takes a position: a Position ID, `PositionID:MatchID`, an XGID, or `start`.
 
 use std::str::FromStr;
 
 use thiserror::Error;
 
-use crate::{
-    board::{CubeState, CubeValueError, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction, XgidError},
-    rules::{Dice, DiceError, MatchScore, MatchScoreError, MoneyOptions, Session, Stakes},
+use crate::board::{
+    CHECKERS, CubeState, CubeValueError, MatchId, MatchIdError, Position, PositionIdError, Xgid, XgidAction, XgidError,
 };
+
+use super::{Dice, DiceError, MatchScore, MatchScoreError, MoneyOptions, Session, Stakes};
 
 /// A position with what its text says around it, seen by the player on roll.
 ///
@@ -21,6 +22,76 @@ pub struct PositionArg {
     pub dice: Option<Dice>,
     /// Cube and score.
     pub stakes: Stakes,
+}
+
+/// What is said beside a POSITION. It counts more than what the text itself says; by default nothing is said.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// The roll.
+    pub dice: Option<Dice>,
+    /// The cube.
+    pub cube: Option<CubeState>,
+    /// The score of a match.
+    pub score: Option<MatchScore>,
+    /// Whether the Jacoby rule is on in money play.
+    pub jacoby: Option<bool>,
+    /// Whether beavers are on in money play.
+    pub beavers: Option<bool>,
+}
+
+/// Why nothing can be asked about a POSITION.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
+pub enum AskingError {
+    /// The game has ended.
+    #[error("the game in {0} is over: expected a position in which both players have checkers on the board")]
+    GameOver(Position),
+    /// Options of money play in a match.
+    #[error("the Jacoby rule and beavers belong to money play: expected no \"jacoby\" and \"beavers\" in a match")]
+    MoneyOptions,
+}
+
+impl PositionArg {
+    /// A position in money play, with the cube in the middle and no dice.
+    pub const fn of(position: Position) -> PositionArg {
+        PositionArg { position, dice: None, stakes: Stakes::MONEY }
+    }
+
+    /// The same position with what is said beside it.
+    ///
+    /// # Errors
+    /// Options of money play that are switched on in a match.
+    pub fn beside(self, said: &Beside) -> Result<PositionArg, AskingError> {
+        let mut stakes = self.stakes;
+        stakes.cube = said.cube.unwrap_or(stakes.cube);
+        stakes.session = said.score.map_or(stakes.session, Session::Match);
+        match &mut stakes.session {
+            Session::Money(options) => {
+                options.jacoby = said.jacoby.unwrap_or(options.jacoby);
+                options.beavers = said.beavers.unwrap_or(options.beavers);
+            }
+            Session::Match(_) if said.jacoby == Some(true) || said.beavers == Some(true) => {
+                return Err(AskingError::MoneyOptions);
+            }
+            Session::Match(_) => {}
+        }
+        Ok(PositionArg { dice: said.dice.or(self.dice), stakes, ..self })
+    }
+
+    /// Refuses the position of a game that is over before the roll.
+    ///
+    /// # Errors
+    /// A player without checkers on the board.
+    pub fn check_before_roll(&self) -> Result<(), AskingError> {
+        if self.position.is_over() { Err(AskingError::GameOver(self.position)) } else { Ok(()) }
+    }
+
+    /// Refuses a position in which the player on roll has nothing left to play. With dice, he may bear off alone.
+    ///
+    /// # Errors
+    /// A player on roll without checkers on the board.
+    pub fn check_rolled(&self) -> Result<(), AskingError> {
+        if self.position.off() == CHECKERS { Err(AskingError::GameOver(self.position)) } else { Ok(()) }
+    }
 }
 
 /// Why a text is no POSITION.
@@ -63,12 +134,11 @@ impl FromStr for PositionArg {
 
     fn from_str(text: &str) -> Result<PositionArg, PositionArgError> {
         let text = text.trim();
-        let alone = |position| PositionArg { position, dice: None, stakes: Stakes::MONEY };
         match text.bytes().filter(|&byte| byte == b':').count() {
-            _ if text == "start" => Ok(alone(Position::START)),
+            _ if text == "start" => Ok(PositionArg::of(Position::START)),
             _ if text.starts_with("XGID") => xgid(text),
             0 => match text.parse() {
-                Ok(position) => Ok(alone(position)),
+                Ok(position) => Ok(PositionArg::of(position)),
                 Err(error) => Err(PositionArgError::Unknown(excerpt(text), error)),
             },
             1 => position_and_match(text),
@@ -137,6 +207,22 @@ mod tests {
         let held: PositionArg = "-b----E-C---eE---c-e----B-:2:-1:1:31:1:2:0:7:10".parse().unwrap();
         assert_eq!((held.stakes.cube.value(), held.stakes.cube.owner()), (4, CubeOwner::Opponent));
         assert_eq!(held.stakes.score().unwrap().to_string(), "1-2 in a match to 7");
+    }
+
+    #[test]
+    fn what_is_said_beside_counts_more() {
+        let text = "XGID=-b----E-C---eE---c-e----B-:1:1:1:31:0:0:3:0:10";
+        let arg: PositionArg = text.parse().unwrap();
+        assert_eq!(arg.beside(&Beside::default()), Ok(arg));
+        let cube = CubeState::new(4, CubeOwner::Opponent).unwrap();
+        let said = Beside { dice: Some(Dice::new(6, 5).unwrap()), cube: Some(cube), ..Beside::default() };
+        let found = arg.beside(&Beside { beavers: Some(false), ..said }).unwrap();
+        assert_eq!((found.dice, found.stakes.cube, found.stakes.highest_cube), (said.dice, cube, 1024));
+        assert_eq!(found.stakes.money_options(), MoneyOptions { jacoby: true, beavers: false });
+        let score = MatchScore::new(5, [1, 2], false).unwrap();
+        let in_match = Beside { score: Some(score), jacoby: Some(false), ..said };
+        assert_eq!(arg.beside(&in_match).unwrap().stakes.session, Session::Match(score));
+        assert_eq!(arg.beside(&Beside { jacoby: Some(true), ..in_match }), Err(AskingError::MoneyOptions));
     }
 
     #[test]
