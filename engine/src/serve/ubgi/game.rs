@@ -233,14 +233,18 @@ impl Game {
         self.doubled
     }
 
+    /// What is on in money play by these rules.
+    pub fn money(&self, rules: RuleSet) -> MoneyOptions {
+        if rules.terms().money_options { self.money } else { MoneyOptions::default() }
+    }
+
     /// What is played for, seen by the player on roll.
     ///
     /// # Errors
     /// A score or a cube that cannot be.
     pub fn stakes(&self, rules: RuleSet) -> Result<Stakes, UbgiError> {
         let session = match self.length {
-            None if rules.terms().money_options => Session::Money(self.money),
-            None => Session::Money(MoneyOptions::default()),
+            None => Session::Money(self.money(rules)),
             Some(length) => {
                 let [zero, one] = self.scores;
                 let scores = if self.turn == MatchPlayer::Zero { [zero, one] } else { [one, zero] };
