@@ -422,9 +422,8 @@ mod tests {
     #[test]
     fn an_offer_that_was_declined_is_not_made_again() {
         let mut points = [0i8; 26];
-        points[6] = 5;
-        // Two checkers of the client's, which take two turns or a double.
-        (points[24], points[23], points[22]) = (-1, -1, -1);
+        // The bot has far to go; the client bears three checkers off in two turns, or with a double.
+        (points[6], points[24]) = (14, -3);
         let position = Position::new(points).unwrap();
         let game = Match::from_ids(position, MatchId::start(0, BOT), RuleSet::Backgammon, MatchOptions::default(), 1);
         let (mut record, mut bot) = (record(game.unwrap()), bot(RuleSet::Backgammon));
