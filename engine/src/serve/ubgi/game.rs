@@ -107,7 +107,8 @@ impl Game {
 
     /// Takes note of the score at which a player first needs one point.
     fn see_crawford(&mut self) {
-        let one_away = self.scores.iter().filter(|&&score| Some(score + 1) == self.length).count();
+        let one_away =
+            self.scores.iter().filter(|&&score| self.length.is_some_and(|length| score == length - 1)).count();
         self.crawford = match (one_away, self.crawford) {
             (0, _) => Crawford::NotYet,
             (1, Crawford::NotYet) => Crawford::At(self.scores),
@@ -301,6 +302,13 @@ mod tests {
         assert!(!crawford(&game));
         game.set_scores([2, 4]).unwrap();
         assert!(!crawford(&game));
+    }
+
+    #[test]
+    fn any_score_is_one_of_money_play() {
+        let mut game = session(None);
+        game.set_scores([u32::MAX, u32::MAX]).unwrap();
+        assert_eq!(game.stakes(RuleSet::Backgammon).unwrap().score(), None);
     }
 
     #[test]
