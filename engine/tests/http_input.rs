@@ -60,7 +60,7 @@ fn numbers_texts_and_forms() {
         ),
         // Positions that cannot be.
         ("/v1/eval", r#"{"pos": "//////////////"}"#, 422, "invalid_position"),
-        ("/v1/eval", r#"{"pos": "AAAAAAAAAAAAAA"}"#, 422, "game_over"),
+        ("/v1/eval", r#"{"pos": "AAAAAAAAAAAAAA"}"#, 422, "invalid_position"),
         ("/v1/eval", r#"{"pos": "4HPwATDgc/ABMA:////////////"}"#, 422, "invalid_position"),
         ("/v1/eval", r#"{"pos": "XGID=::::::::::::::::"}"#, 422, "invalid_position"),
         ("/v1/eval", r#"{"pos": "XGID=-b----E-C---eE---c-e----B-:99:0:1:00:0:0:0:0:10"}"#, 422, "invalid_position"),

@@ -429,15 +429,16 @@ mod tests {
     /// Where one player needs one point and the other hundreds, nothing that a game could win shows in a chance.
     #[test]
     fn a_match_that_is_as_good_as_decided_has_equities() {
+        let model = model();
         for length in [64, 150, 500, 32_767] {
             for (scores, crawford) in [([length - 1, 0], true), ([0, length - 1], true), ([0, length - 1], false)] {
                 let stakes = at(length, scores, crawford, 1, CubeOwner::Centered);
-                let game = model().game(&Probabilities::default(), &stakes);
+                let game = model.game(&Probabilities::default(), &stakes);
                 for won in [true, false] {
                     let worth = Worth(game.paid(Side::OnRoll, won, 1));
-                    let equity = model().equity(worth, &stakes);
+                    let equity = model.equity(worth, &stakes);
                     assert!(equity.0.is_finite(), "{scores:?} {equity:?}");
-                    assert_eq!(model().worth_of(equity, &stakes), worth);
+                    assert_eq!(model.worth_of(equity, &stakes), worth);
                 }
             }
         }
