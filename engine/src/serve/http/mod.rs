@@ -1,7 +1,15 @@
 //! HTTP and JSON, for servers and scripts.
 //!
-//! A few threads speak HTTP and never think; workers think, behind a queue that has an end. Whatever is wrong with a request
-//! is answered in one shape, and nothing that a client sends decides how much memory or time it takes.
+//! A few threads speak HTTP and never think; workers think, behind queues that have an end. Whatever is wrong with a request
+//! is answered in one shape, and nothing that a client sends decides how much memory or time it takes:
+//!
+//! - Quick questions, those that look ahead and rollouts have threads of their own, so that none waits for another kind, and
+//!   a queue each (429 when it is full).
+//! - A request has its time (503), of which its body has ten seconds (408); headers and idle connections have half a minute,
+//!   and so have clients to read what they are sent (the connection is closed).
+//! - Games have a number, a size and an age at which they are forgotten (503 when there is no room).
+//! - A server that is told to end finishes what it has begun, for as long as a request may take, and ends rollouts at once
+//!   with what they have found.
 
 mod answering;
 mod connections;

@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use crate::{
     board::MatchPlayer,
     bot::{Bot, Turn},
-    rules::{Action, Dice, Event, Match, MatchError, Phase},
+    rules::{Action, Dice, Event, Match, MatchError, Phase, TimeLeft},
 };
 
 /// The client.
@@ -194,6 +194,17 @@ impl Record {
         self.thinks_since.is_some() && self.is_thinking(BOT) && self.game.flag_fallen()
     }
 
+    /// The time that is left of the clocks at a moment, in milliseconds since 1970; `None` without clocks.
+    pub fn time_left(&self, now: u64) -> Option<TimeLeft> {
+        let since = self.thinks_since?;
+        let mut then = self.clone();
+        if then.is_thinking(YOU) {
+            // Of one who thinks, time may be taken.
+            let _ = then.tick(YOU, now.saturating_sub(since));
+        }
+        then.game.time_left()
+    }
+
     fn is_thinking(&self, player: MatchPlayer) -> bool {
         self.game.expected().player() == Some(player)
     }
@@ -376,6 +387,9 @@ mod tests {
         let (mut record, mut bot, clock) = begun(1);
         let since = record.thinks_since.unwrap();
         // A turn has 11 seconds of its own, and 90 are the reserve of the game.
+        let left = record.time_left(since + 21_000).unwrap();
+        assert_eq!((left.turn, left.reserves[YOU as usize]), (0, 80_000));
+        assert_eq!(record.time_left(since).unwrap().reserves, [90_000; 2]);
         let mut late = record.clone();
         let deeds = record.act(&mut bot, wanted(&record), since + 100_900, &clock).unwrap();
         assert_eq!((deeds[0].by, deeds[0].action), (Some(Player::You), DeedKind::Roll));

@@ -8,7 +8,7 @@ use crate::{
     rules::{Ending, Expected, ResignationTerms, RuleSet},
 };
 
-use super::record::{BOT, Deed, DeedKind, Player, Record, YOU};
+use super::record::{BOT, Clock, Deed, DeedKind, Player, Record, SystemClock, YOU};
 
 /// A game against the bot.
 #[derive(Serialize, ToSchema)]
@@ -183,7 +183,7 @@ impl GameAnswer {
                 },
             }),
             over: expected == Expected::Nothing,
-            clock: game.time_left().filter(|_| record.thinks_since.is_some()).map(|left| ClockAnswer {
+            clock: record.time_left(SystemClock.now()).map(|left| ClockAnswer {
                 turn: left.turn,
                 you: left.reserves[YOU as usize],
                 bot: left.reserves[BOT as usize],
