@@ -139,9 +139,10 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
 /// Plays a position out many times
 ///
 /// The answer comes in JSON Lines: `{"progress": …}` while it runs, and at last `{"result": …}`, as `zar rollout --json`
-/// prints it, or `{"fault": …}`. Who closes the connection ends the rollout, and so does who reads nothing of it for half a
-/// minute. When its time is up, or the server shuts down, the result is what there is until then, with `"stopped": true`.
-/// Rollouts have threads of their own, and no more run at once than the server's options say.
+/// prints it, or `{"fault": …}`. Who closes the connection ends the rollout, and so does who leaves so much of it unread that
+/// nothing more can be sent for half a minute. When its time is up, or the server shuts down, the result is what there is
+/// until then, with `"stopped": true`. Rollouts have threads of their own, and no more run at once than the server's options
+/// say.
 #[utoipa::path(
     post,
     path = "/v1/rollout",

@@ -34,7 +34,7 @@ use crate::{
 use super::{
     App,
     decisions::{json, written},
-    fault::Fault,
+    fault::{Fault, FaultBody},
     gate::Began,
     workers::{Pace, Thinker},
 };
@@ -169,6 +169,8 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
     responses(
         (status = 200, description = "All legal plays", body = Moves),
         (status = 400, description = "The request is at fault", body = Message),
+        (status = 429, description = "Too many requests wait already", body = FaultBody),
+        (status = 503, description = "The time was up, or the server is shutting down", body = FaultBody),
     )
 )]
 async fn play(State(app): State<Arc<App>>, Extension(began): Extension<Began>, RawQuery(query): RawQuery) -> Response {
@@ -199,6 +201,8 @@ async fn play(State(app): State<Arc<App>>, Extension(began): Extension<Began>, R
     responses(
         (status = 200, description = "What it is worth", body = PositionValue),
         (status = 400, description = "The request is at fault", body = Message),
+        (status = 429, description = "Too many requests wait already", body = FaultBody),
+        (status = 503, description = "The time was up, or the server is shutting down", body = FaultBody),
     )
 )]
 async fn eval(State(app): State<Arc<App>>, Extension(began): Extension<Began>, RawQuery(query): RawQuery) -> Response {

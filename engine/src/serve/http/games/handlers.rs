@@ -113,7 +113,7 @@ impl FromRequestParts<Arc<App>> for GameName {
 
 /// Actions that are told at once.
 const MOST_DEEDS: usize = 1000;
-/// Actions of a game: a match to 101 points has fewer than half as many.
+/// Actions of a game or match: hundreds of games, a hundred actions each.
 const LONGEST_GAME: u64 = 20_000;
 
 /// Games.
