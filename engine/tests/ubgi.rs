@@ -199,6 +199,19 @@ fn the_first_draft_is_answered_with_the_action_alone() {
     assert_eq!(ubgi.answers(&[&xgid("31"), &xgid("00"), &xgid("D")]), ["8/5 6/5", "roll", "take"]);
 }
 
+/// A board line does not say whether the Jacoby rule is on: the options say it, or the session.
+#[test]
+fn a_board_line_is_played_by_the_options() {
+    // Too good to double, unless gammons count for nothing before.
+    let board = "board:zar:gnu:0:0:0:-2:2:2:2:2:2:2:3:0:0:0:0:0:0:0:0:0:0:-6:0:0:0:-7:0:0:0:1:0:0:0:0:1:1:1:0:1:-1:0:25:0:0:0:0:0:0:0:1";
+    assert_eq!(Ubgi::start(&[]).answers(&[board]), ["roll"]);
+    assert_eq!(Ubgi::start(&["--jacoby"]).answers(&[board]), ["double"]);
+    let mut ubgi = Ubgi::start(&[]);
+    assert_eq!(ubgi.answers(&["newsession type money jacoby on", board]), ["double"]);
+    // Rules that have no such option are played without it.
+    assert_eq!(ubgi.answers(&["set game.variant tavla", board]), ["roll"]);
+}
+
 #[test]
 fn thinking_is_interrupted_at_once() {
     // A position with many plays, and no time to look at them all.
@@ -312,4 +325,59 @@ fn two_play_a_match() {
         }
     }
     assert!(game.scores().contains(&3) || game.scores().iter().any(|&score| score > 3));
+}
+
+/// Whatever is sent, every line has an answer, and the end of the input ends the program.
+#[test]
+fn hostile_lines_do_no_harm() {
+    let mut ubgi = Ubgi::start(&[]);
+    let long = "x".repeat(100_000);
+    let nested = format!("board:{}", ":1".repeat(60));
+    for (line, expected) in [
+        (long.as_str(), "error bad_argument line: longer than 4096 bytes"),
+        ("\u{0}\u{1}\u{7f}", "error unknown_command"),
+        ("set engine.threads 99999999999", "error bad_value engine.threads"),
+        ("set engine.seed -1", "error bad_value engine.seed"),
+        ("set", "error bad_argument key"),
+        ("setoption name value", "error bad_argument value"),
+        ("setscore -1 -1", "error bad_argument score"),
+        ("setcube value 4294967295 owner p0", "error bad_argument cube"),
+        ("setcube value 0 owner center", "error bad_argument cube"),
+        ("newsession type match length 0", "error bad_argument length"),
+        ("newsession type match length 4294967295", "error bad_argument length"),
+        ("dice 0 0", "error bad_argument dice"),
+        ("dice 256 1", "error bad_argument dice"),
+        ("go role chequer depth -1", "error bad_argument depth"),
+        ("board:", "sorry"),
+        (&nested, "sorry"),
+        ("XGID=:::::::::", "sorry"),
+        ("XGID=-b----F-C---eE---c-e----B-:0:0:1:00:0:0:0:0:10", "sorry"),
+    ] {
+        let found = ubgi.answers(&[line]);
+        let shown = &line[..line.len().min(50)];
+        assert!(found.len() == 1 && found[0].starts_with(expected), "{shown}: {found:?}");
+    }
+    // The largest numbers that are taken.
+    let start = "position gnubgid 4HPwATDgc/ABMA";
+    let money = ["newsession type money", "setscore 4294967295 4294967295", start, "dice 3 1", "go"];
+    assert_eq!(ubgi.answers(&money).last().unwrap(), "bestmove 8/5 6/5");
+    let lopsided = ["newsession type match length 32767", "setscore 0 32766", start, "dice 3 1", "go", "go cube"];
+    let answers = ubgi.answers(&lopsided);
+    assert!(answers.iter().all(|line| !line.contains("NaN") && !line.contains("error")), "{answers:?}");
+    assert!(ubgi.answers(&["go movetime 4294967295 depth 4294967295", "stop"]).len() < 50);
+    assert_eq!(ubgi.ended(), Some(0));
+    // An end in the middle of a line, and none of its bytes text.
+    for input in [&b"ubg"[..], b"position gnubgid 4HPw", b"\xff\xfe\x00", &[b'x'; 100_000]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_zar"))
+            .arg("ubgi")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        child.stdin.take().unwrap().write_all(input).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{input:?}");
+        assert_eq!(output.stdout.iter().filter(|&&byte| byte == b'\n').count(), 1);
+    }
 }

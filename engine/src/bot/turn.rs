@@ -16,7 +16,10 @@ pub enum Turn {
 impl Bot<'_> {
     /// What to do for the player whose turn it is; `None` when no player decides anything: before the opening roll, between
     /// games and after the match. The match never refuses it.
-    pub fn turn(&mut self, game: &Match) -> Option<Turn> {
+    ///
+    /// `declined` is the most that the opponent has declined in this game when the bot offered to give up, in points at a
+    /// cube of 1, and 0 when he has not: only more than that is offered again.
+    pub fn turn(&mut self, game: &Match, declined: u32) -> Option<Turn> {
         let (position, stakes) = (*game.position(), game.stakes()?);
         let allowed = |action: &Action| game.clone().apply(game.turn(), *action).is_ok();
         if game.resignation().is_some() {
@@ -27,7 +30,8 @@ impl Bot<'_> {
                 let doubles = game.may_double()
                     && self.cube_action(&position, &stakes).is_ok_and(|advice| advice.decision.is_double());
                 let double = Some(Action::Double).filter(|_| doubles).filter(allowed);
-                let act = double.or_else(|| self.resign(&position).map(Action::Resign).filter(allowed));
+                let mut offer = || self.resign(&position).filter(|&points| points > declined).map(Action::Resign);
+                let act = double.or_else(|| offer().filter(allowed));
                 act.map_or(Turn::Roll, Turn::Act)
             }
             Phase::Play(dice) => {
@@ -61,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        board::MatchPlayer,
+        board::{MatchId, MatchPlayer, Position},
         bot::Level,
         net::Model,
         rules::{MatchOptions, MoneyOptions, RuleSet},
@@ -84,7 +88,7 @@ mod tests {
             let mut bot = Bot::new(Model::shipped_for(rules), Level::ZeroPly, rules).unwrap();
             let mut game = Match::new(rules, length, options).unwrap();
             while game.phase() != Phase::MatchOver && game.game() < 10 {
-                let action = match (game.phase(), bot.turn(&game)) {
+                let action = match (game.phase(), bot.turn(&game, 0)) {
                     (_, Some(Turn::Act(action))) => action,
                     (_, Some(Turn::Roll)) => Action::roll(&mut rng),
                     (Phase::Opening, None) => Action::opening(&mut rng),
@@ -96,7 +100,21 @@ mod tests {
                 let by = if game.result().is_some() { MatchPlayer::Zero } else { game.turn() };
                 game.apply(by, action).unwrap();
             }
-            assert_eq!(bot.turn(&game), None);
+            assert_eq!(bot.turn(&game, 0), None);
         }
+    }
+
+    #[test]
+    fn what_was_declined_is_not_offered_again() {
+        // The bot has six checkers left, the opponent one.
+        let mut points = [0i8; 26];
+        points[6] = 6;
+        points[24] = -1;
+        let position = Position::new(points).unwrap();
+        let id = MatchId::start(0, MatchPlayer::Zero);
+        let game = Match::from_ids(position, id, RuleSet::Backgammon, MatchOptions::default(), 1).unwrap();
+        let mut bot = Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon).unwrap();
+        assert_eq!(bot.turn(&game, 0), Some(Turn::Act(Action::Resign(1))));
+        assert_eq!(bot.turn(&game, 1), Some(Turn::Roll));
     }
 }

@@ -128,6 +128,8 @@ struct Table<'a, 'm, R, W> {
     out: &'a mut W,
     /// Parts of the play that is being entered.
     parts: Vec<String>,
+    /// The most that the player has declined in this game when the bot offered to give up, in points at a cube of 1.
+    declined: u32,
 }
 
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
@@ -143,7 +145,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     asked.with_bot(|bot| {
         let rng = Xoshiro256PlusPlus::seed_from_u64(seed);
         // Looking ahead uses the pool that it runs in; the terminal stays in this thread.
-        let mut table = Table { game, bot, rng, input: io::stdin().lock(), out, parts: Vec::new() };
+        let mut table = Table { game, bot, rng, input: io::stdin().lock(), out, parts: Vec::new(), declined: 0 };
         match table.sit(&pool) {
             Err(Stop::Io(error)) => Err(CliError::Output(error)),
             Ok(()) | Err(Stop::Quit) => Ok(()),
@@ -183,7 +185,13 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
 
     /// Does what cannot be refused.
     fn act(&mut self, by: MatchPlayer, action: Action) -> Result<Event, Stop> {
+        let offer = self.game.resignation();
         let event = self.game.apply(by, action).map_err(|error| Stop::Io(io::Error::other(error.to_string())))?;
+        match (action, offer) {
+            (Action::Refuse, Some((BOT, points))) => self.declined = self.declined.max(points),
+            (Action::NextGame, _) => self.declined = 0,
+            _ => {}
+        }
         if let Event::GameWon { winner, points } = event {
             let who = if winner == YOU { "You win" } else { "The bot wins" };
             let plural = if points == 1 { "" } else { "s" };
@@ -433,8 +441,8 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
             write!(self.out, "The bot has {}-{}", dice.high(), dice.low())?;
             return self.bots_play(dice, pool);
         }
-        let (bot, game) = (&mut self.bot, &self.game);
-        match pool.install(|| bot.turn(game)) {
+        let (bot, game, declined) = (&mut self.bot, &self.game, self.declined);
+        match pool.install(|| bot.turn(game, declined)) {
             None => return Ok(()),
             Some(Turn::Roll) => {
                 let dice = Dice::roll(&mut self.rng);
@@ -463,7 +471,7 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
 
     fn bots_play(&mut self, dice: Dice, pool: &ThreadPool) -> Result<(), Stop> {
         let (bot, game) = (&mut self.bot, &self.game);
-        let Some(Turn::Act(Action::Play(after))) = pool.install(|| bot.turn(game)) else { return Ok(()) };
+        let Some(Turn::Act(Action::Play(after))) = pool.install(|| bot.turn(game, 0)) else { return Ok(()) };
         let position = game.position();
         let legal = position.legal_plays(dice, game.rules());
         let text = legal.iter().find(|legal| legal.after == after).map(|legal| legal.play.text(position));
@@ -488,6 +496,7 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
             Ok(game) => {
                 self.game = game;
                 self.parts.clear();
+                self.declined = 0;
                 writeln!(self.out, "{}.", self.what_is_played())?;
             }
             Err(error) => writeln!(self.out, "Cannot load {}: {error}.", path.display())?,

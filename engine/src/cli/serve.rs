@@ -13,7 +13,7 @@ use axum::http::HeaderValue;
 use etcetera::BaseStrategy;
 use tracing::level_filters::LevelFilter;
 
-use crate::serve::http::{self, Origins, Settings};
+use crate::serve::http::{self, Limits, Origins, Settings};
 
 use super::{
     CliError, Options,
@@ -24,7 +24,9 @@ use super::{
 ///
 /// The paths and their answers are described by the server itself, in its /openapi.json and, to
 /// be read in a browser, under /docs. The answers are those of "zar decide". Ctrl-C and SIGTERM
-/// end the server once what it works on is done.
+/// end the server once what it works on is done; rollouts end at once, with what they have found.
+/// What is quick, what looks ahead and what rolls out have --threads threads each (at least two
+/// for what is quick, and one more than rollouts at once), so that none waits for the other.
 #[derive(Clone, Debug, clap::Args)]
 #[command(verbatim_doc_comment)]
 pub struct Args {
@@ -37,7 +39,11 @@ pub struct Args {
     /// Seconds that a rollout may take.
     #[arg(long, value_name = "SECONDS", default_value_t = 600, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     rollout_limit: u64,
-    /// Requests that may wait for a thread; others are answered with status 429.
+    /// Rollouts that may run at once, beside requests at the level "rollout"; others are answered with status 429.
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
+    rollouts: u32,
+    /// Requests that may wait for a thread, of each kind (quick, looking ahead, rolling out); others are answered with status
+    /// 429.
     #[arg(long, value_name = "N", default_value_t = 256, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     queue: u32,
     /// Bytes that the body of a request may have.
@@ -49,13 +55,20 @@ pub struct Args {
     /// Connections that may be open at once; others wait.
     #[arg(long, value_name = "N", default_value_t = 1024, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     connections: u32,
-    /// The file that keeps games over restarts, or "none" to keep them in memory [default: zar/games.redb in the user's data
-    /// folder].
+    /// The file that keeps games over restarts, or "none" to keep them in memory alone, where they end with the server, as they
+    /// do where there is no data folder; the logs say so [default: zar/games.redb in the user's data folder].
     #[arg(long, value_name = "FILE")]
     games: Option<PathBuf>,
-    /// Games that are kept at most.
+    /// Games that are kept at most; then the one that has lain idle longest, but for a day at least, gives way to a new one, and
+    /// if there is none the answer has status 503.
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     most_games: u64,
+    /// Megabytes that games and their actions may take at most, without what the file takes to find them.
+    #[arg(long, value_name = "MB", default_value_t = 500, value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    games_size: u64,
+    /// Days after which a game is forgotten in which nothing was done.
+    #[arg(long, value_name = "DAYS", default_value_t = 90, value_parser = clap::value_parser!(u64).range(1..=36_500))]
+    keep_games: u64,
     /// A file with a word that requests have to bring as "authorization: Bearer WORD" [default: $ZAR_TOKEN, or none].
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
@@ -113,6 +126,7 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         address: args.address,
         time_limit: Duration::from_secs(args.time_limit),
         rollout_limit: Duration::from_secs(args.rollout_limit),
+        rollouts: args.rollouts as usize,
         queue: args.queue as usize,
         body_limit: args.body_limit as usize,
         batch_limit: args.batch_limit as usize,
@@ -120,7 +134,11 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
         token: args.token()?,
         origins: args.origins(),
         games: args.games(),
-        most_games: args.most_games,
+        game_limits: Limits {
+            games: args.most_games,
+            bytes: args.games_size * 1_000_000,
+            idle: Duration::from_secs(args.keep_games * 24 * 60 * 60),
+        },
     };
     let _logs = args.log.begin().map_err(CliError::Log)?;
     let pool = options.thread_pool()?;

@@ -308,7 +308,7 @@ impl<'t> CubeModel<'t> {
     }
 
     /// A worth in points per unit of the cube; in a match as EMG, on the scale on which losing the cube's value is −1 and
-    /// winning it 1.
+    /// winning it 1, and 0 where the match is so far decided that the chances of both are the same number.
     #[inline]
     pub fn equity(&self, worth: Worth, stakes: &Stakes) -> Equity {
         let cube = stakes.cube.value();
@@ -317,7 +317,7 @@ impl<'t> CubeModel<'t> {
             Session::Match(_) => {
                 let game = self.game(&Probabilities::default(), stakes);
                 let (won, lost) = (game.paid(Side::OnRoll, true, cube), game.paid(Side::OnRoll, false, cube));
-                Equity((2.0 * worth.0 - won - lost) / (won - lost))
+                if won > lost { Equity((2.0 * worth.0 - won - lost) / (won - lost)) } else { Equity(0.0) }
             }
         }
     }
@@ -424,6 +424,24 @@ mod tests {
     fn at(length: u32, scores: [u32; 2], crawford: bool, value: u32, owner: CubeOwner) -> Stakes {
         let score = MatchScore::new(length, scores, crawford).unwrap();
         Stakes::new(Session::Match(score), CubeState::new(value, owner).unwrap())
+    }
+
+    /// Where one player needs one point and the other hundreds, nothing that a game could win shows in a chance.
+    #[test]
+    fn a_match_that_is_as_good_as_decided_has_equities() {
+        let model = model();
+        for length in [64, 150, 500, 32_767] {
+            for (scores, crawford) in [([length - 1, 0], true), ([0, length - 1], true), ([0, length - 1], false)] {
+                let stakes = at(length, scores, crawford, 1, CubeOwner::Centered);
+                let game = model.game(&Probabilities::default(), &stakes);
+                for won in [true, false] {
+                    let worth = Worth(game.paid(Side::OnRoll, won, 1));
+                    let equity = model.equity(worth, &stakes);
+                    assert!(equity.0.is_finite(), "{scores:?} {equity:?}");
+                    assert_eq!(model.worth_of(equity, &stakes), worth);
+                }
+            }
+        }
     }
 
     fn some_stakes() -> Vec<Stakes> {

@@ -170,11 +170,10 @@ impl Request {
         read_json(bytes, what)
     }
 
-    /// Whether the answer takes a look ahead where `usual` is the level that requests have which name none. Wrong names do
-    /// not.
+    /// The level of the answer, where `usual` is that of requests which name none; `None` for a wrong name.
     #[cfg(feature = "serve")]
-    pub fn looks_ahead(&self, usual: crate::bot::Level) -> bool {
-        self.level.as_ref().map_or(Ok(usual), |name| name.parse()).is_ok_and(|level| level.plies() > 0)
+    pub fn level(&self, usual: crate::bot::Level) -> Option<crate::bot::Level> {
+        self.level.as_ref().map_or(Ok(usual), |name| name.parse()).ok()
     }
 
     /// The rules that are asked for, if they exist.

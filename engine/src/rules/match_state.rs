@@ -71,6 +71,15 @@ pub struct MatchOptions {
     pub highest_cube: Option<u32>,
 }
 
+/// Time that is left where a rule set has a clock of its own, in milliseconds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeLeft {
+    /// Of the turn's own time.
+    pub turn: u32,
+    /// Of the reserves of player 0 and of player 1.
+    pub reserves: [u32; 2],
+}
+
 /// Why an action is refused, or a match cannot be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum MatchError {
@@ -501,6 +510,17 @@ impl Match {
             *reserve = reserve.saturating_add(milliseconds - own);
         }
         Ok(Event::GoesOn)
+    }
+
+    /// The time that is left; `None` where the rules have no clock of their own.
+    pub fn time_left(&self) -> Option<TimeLeft> {
+        match self.rules.terms().time {
+            TimeTerms::Claimed { turn_seconds, reserve_seconds, .. } => Some(TimeLeft {
+                turn: (turn_seconds * 1000).saturating_sub(self.turn_used),
+                reserves: self.reserve_used.map(|used| (reserve_seconds * 1000).saturating_sub(used)),
+            }),
+            TimeTerms::Server | TimeTerms::LosesMatch => None,
+        }
     }
 
     /// Whether the time of the player whose turn it is has run out.

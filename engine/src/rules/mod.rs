@@ -19,7 +19,7 @@ pub use legal::{LegalPlay, LegalPlays};
 pub use match_action::{Action, Event, Expected};
 pub use match_record::MatchStateError;
 pub use match_score::{LONGEST_MATCH, MatchScore, MatchScoreError};
-pub use match_state::{Ending, GameResult, Match, MatchError, MatchOptions, Phase};
+pub use match_state::{Ending, GameResult, Match, MatchError, MatchOptions, Phase, TimeLeft};
 pub use notation::PlayTextError;
 pub use outcome::Outcome;
 pub use play::{Move, Play};

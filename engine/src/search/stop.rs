@@ -39,6 +39,11 @@ impl Stop {
         }
     }
 
+    /// Whether both give and get the same sign: one is a clone of the other.
+    pub fn gives_the_sign_of(&self, other: &Stop) -> bool {
+        self.sign.as_ref().zip(other.sign.as_ref()).is_some_and(|(own, others)| Arc::ptr_eq(own, others))
+    }
+
     /// Whether it can ever end a search.
     #[inline]
     pub fn is_possible(&self) -> bool {
@@ -62,6 +67,8 @@ mod tests {
         let stop = Stop::on_sign();
         let clone = stop.clone().or_after(Duration::MAX);
         assert!(clone.is_possible() && !clone.is_due());
+        assert!(stop.gives_the_sign_of(&clone) && !stop.gives_the_sign_of(&Stop::on_sign()));
+        assert!(!Stop::NEVER.gives_the_sign_of(&Stop::NEVER));
         stop.now();
         assert!(stop.is_due() && clone.is_due());
     }

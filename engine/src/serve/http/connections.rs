@@ -18,7 +18,7 @@ use hyper_util::{
 use tokio::{net::TcpListener, sync::Semaphore, time};
 use tracing::{info, warn};
 
-use super::{App, HttpError, routes};
+use super::{App, HttpError, prompt_stream::PromptStream, routes};
 
 /// How long the headers of a request may take to come, and how long a connection may be idle.
 const HEADER_TIME: Duration = Duration::from_secs(30);
@@ -39,6 +39,9 @@ pub async fn answer(app: &Arc<App>, out: &mut impl Write) -> Result<(), HttpErro
     let listener = TcpListener::bind(address).await.map_err(fault)?;
     let address = listener.local_addr().map_err(fault)?;
     writeln!(out, "listening on http://{address}").and_then(|()| out.flush()).map_err(HttpError::Output)?;
+    if app.settings.games.is_none() {
+        warn!("games are kept in memory alone, and end with the server: no file is set");
+    }
     if !address.ip().is_loopback() && app.settings.token.is_none() {
         warn!(%address, "everyone who reaches this address may ask: no token is set");
     }
@@ -69,7 +72,8 @@ pub async fn answer(app: &Arc<App>, out: &mut impl Write) -> Result<(), HttpErro
         };
         // Without it, small answers may wait for the other side's acknowledgement.
         let _ = stream.set_nodelay(true);
-        let connection = graceful.watch(http.serve_connection(TokioIo::new(stream), service.clone()));
+        let stream = TokioIo::new(PromptStream::new(stream));
+        let connection = graceful.watch(http.serve_connection(stream, service.clone()));
         tokio::spawn(async move {
             // Clients that leave, or do not speak HTTP, are no fault of ours.
             let _ = connection.await;
@@ -77,8 +81,9 @@ pub async fn answer(app: &Arc<App>, out: &mut impl Write) -> Result<(), HttpErro
         });
     }
     drop(listener);
-    app.closing.store(true, Ordering::Relaxed);
+    app.closing.store(true, Ordering::SeqCst);
     info!("shutting down");
+    app.end_rollouts();
     if time::timeout(app.settings.time_limit + LAST_WORDS, graceful.shutdown()).await.is_err() {
         warn!("some requests did not end in time");
     }

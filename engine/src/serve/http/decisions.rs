@@ -16,6 +16,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
+    bot::Level,
     requests::{Answer, Bots, CubeAnswer, EvaluationAnswer, MoveAnswer, Request, RequestError, Want},
     rules::RuleSet,
     search::Stop,
@@ -26,7 +27,7 @@ use super::{
     fault::{BatchFault, Fault, FaultBody},
     gate::Began,
     json_body::JsonBody,
-    workers::Thinker,
+    workers::{Pace, Thinker},
 };
 
 /// An answer with the name that its request had.
@@ -171,7 +172,9 @@ async fn batch(
     rules.dedup();
     let due = began + app.settings.time_limit;
     let usual = app.answering.level;
-    let answers = app.queue.ask(rules, due, move |thinker| {
+    // Many quick questions are a slow one.
+    let slowest = requests.iter().flatten().map(|request| pace(request, usual)).fold(Pace::Slow, Pace::max);
+    let answers = app.ask(slowest, rules, due, move |thinker| {
         let Thinker { bots, pool, stop, .. } = thinker;
         let bots = &*bots;
         let answers = pool.install(|| {
@@ -179,7 +182,7 @@ async fn batch(
                 if stop.is_due() {
                     return BatchAnswer::Fault(Fault::time_limit().into_batch());
                 }
-                let ahead = request.as_ref().is_ok_and(|request| request.looks_ahead(usual));
+                let ahead = request.as_ref().is_ok_and(|request| pace(request, usual) > Pace::Quick);
                 match request.and_then(|request| named(bots, request, stop, ahead)) {
                     Ok(named) => BatchAnswer::Answer(named),
                     Err(error) => BatchAnswer::Fault(Fault::from(error).into_batch()),
@@ -203,8 +206,9 @@ async fn decide(app: &App, Began(began): Began, mut request: Request, want: Want
 }
 
 async fn answered(app: &App, began: Instant, rules: Vec<RuleSet>, request: Request) -> Result<Response, Fault> {
-    let ahead = request.looks_ahead(app.answering.level);
-    let answer = app.queue.ask(rules, began + app.settings.time_limit, move |thinker| {
+    let pace = pace(&request, app.answering.level);
+    let ahead = pace > Pace::Quick;
+    let answer = app.ask(pace, rules, began + app.settings.time_limit, move |thinker| {
         let Thinker { bots, pool, stop, .. } = thinker;
         let named = match ahead {
             true => pool.install(|| named(bots, request, stop, ahead)),
@@ -213,6 +217,11 @@ async fn answered(app: &App, began: Instant, rules: Vec<RuleSet>, request: Reque
         written(&named?)
     });
     Ok(json(answer.await??))
+}
+
+/// How long the answer takes. A wrong level is found out at once.
+fn pace(request: &Request, usual: Level) -> Pace {
+    request.level(usual).map_or(Pace::Quick, Pace::of)
 }
 
 fn named(bots: &mut Bots<'_>, mut request: Request, stop: &Stop, ahead: bool) -> Result<Named, RequestError> {

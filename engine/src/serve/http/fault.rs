@@ -61,6 +61,12 @@ impl Fault {
         Fault { retry_after: Some(seconds), ..fault }
     }
 
+    /// Nothing more can be kept.
+    pub fn no_room(message: String, seconds: u64) -> Fault {
+        let fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, "too_many_games", message);
+        Fault { retry_after: Some(seconds), ..fault }
+    }
+
     /// The server is about to end.
     pub fn closing() -> Fault {
         let fault = Fault::new(StatusCode::SERVICE_UNAVAILABLE, "closing", "the server is shutting down");

@@ -38,11 +38,15 @@ pub struct Began(pub Instant);
 
 /// The routes behind all that.
 pub fn guarded(routes: Router<Arc<App>>, app: &Arc<App>) -> Router {
-    routes
+    let routes = routes
         .fallback(no_such_path)
         .method_not_allowed_fallback(wrong_method)
-        .layer(middleware::from_fn_with_state(Arc::clone(app), check_token))
-        .layer(cross_origin(&app.settings.origins))
+        .layer(middleware::from_fn_with_state(Arc::clone(app), check_token));
+    let routes = match cross_origin(&app.settings.origins) {
+        Some(layer) => routes.layer(layer),
+        None => routes,
+    };
+    routes
         .layer(CatchPanicLayer::custom(panicked))
         .layer(middleware::from_fn_with_state(Arc::clone(app), attend))
         .with_state(Arc::clone(app))
@@ -62,18 +66,19 @@ fn panicked(_: Box<dyn Any + Send>) -> Response {
     Fault::internal().into_response()
 }
 
-fn cross_origin(origins: &Origins) -> CorsLayer {
+/// What answers to pages of other origins, and to browsers that ask beforehand (`OPTIONS`); `None` where nobody may ask.
+fn cross_origin(origins: &Origins) -> Option<CorsLayer> {
     let origins = match origins {
-        // Without an origin that may ask, no header says that one may.
-        Origins::These(origins) if origins.is_empty() => return CorsLayer::new(),
+        Origins::These(origins) if origins.is_empty() => return None,
         Origins::These(origins) => AllowOrigin::list(origins.iter().cloned()),
         Origins::Any => AllowOrigin::any(),
     };
-    CorsLayer::new()
+    let layer = CorsLayer::new()
         .allow_origin(origins)
         .allow_methods([Method::GET, Method::POST, Method::DELETE])
         .allow_headers([header::AUTHORIZATION, header::CONTENT_TYPE, REQUEST_ID])
-        .expose_headers([REQUEST_ID, header::RETRY_AFTER])
+        .expose_headers([REQUEST_ID, header::RETRY_AFTER]);
+    Some(layer)
 }
 
 async fn check_token(State(app): State<Arc<App>>, request: Request<Body>, next: Next) -> Response {

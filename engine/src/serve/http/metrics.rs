@@ -101,17 +101,17 @@ async fn readyz(State(app): State<Arc<App>>) -> Result<&'static str, Fault> {
 #[utoipa::path(get, path = "/metrics", tag = "server", responses((status = 200, description = "In Prometheus's text format", body = String)))]
 async fn metrics(State(app): State<Arc<App>>) -> Response {
     let mut text = app.metrics.text();
-    let queue = &app.queue;
+    let (queue, rolling) = (&app.queue, &app.rolling);
     for (name, help, value) in [
-        ("zar_queue_length", "Questions that wait for a worker.", queue.length()),
-        ("zar_workers_busy", "Workers that think.", queue.busy()),
-        ("zar_workers", "All workers.", queue.workers()),
+        ("zar_queue_length", "Questions that wait for a worker.", queue.length() as u64),
+        ("zar_workers_busy", "Workers that think.", queue.busy() as u64),
+        ("zar_workers", "All workers.", queue.workers() as u64),
+        ("zar_rollouts_queue_length", "Questions that wait for a worker that rolls out.", rolling.length() as u64),
+        ("zar_rollouts_busy", "Workers that roll out.", rolling.busy() as u64),
+        ("zar_rollouts", "All workers that roll out.", rolling.workers() as u64),
+        ("zar_games", "Games that are kept.", app.games.count()),
     ] {
         text += &format!("# HELP {name} {help}\n# TYPE {name} gauge\n{name} {value}\n");
-    }
-    // A database that cannot be read says so where it is needed.
-    if let Ok(games) = app.games.count() {
-        text += &format!("# HELP zar_games Games that are kept.\n# TYPE zar_games gauge\nzar_games {games}\n");
     }
     ([(header::CONTENT_TYPE, "text/plain; version=0.0.4; charset=utf-8")], text).into_response()
 }

@@ -13,20 +13,25 @@ use utoipa::openapi::{
     security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme},
 };
 
-use super::{App, fault::Fault};
+use super::{App, Settings, fault::Fault};
 
 const ABOUT: &str = "\
 A backgammon engine. Positions are seen by the player on roll. Equities are per unit of the cube, EMG in a match. A request \
 that is at fault is answered with what was expected (`error`), a `code` that does not change between releases, and the \
 `request_id` by which it is found in the logs, which is in the header `x-request-id` of every answer too. Status 429 and 503 \
-say in `retry-after` in how many seconds to try again.";
+say in `retry-after` in how many seconds to try again: 429 where too much waits already, 503 where the time of a request was up, \
+there is no room for more games, or the server is shutting down.";
+/// What becomes of games.
+const KEPT: &str = " Games are kept over restarts of this server.";
+const NOT_KEPT: &str = " This server keeps games in memory alone: they end with it.";
 
 /// The document and the page.
-pub fn routes(mut document: OpenApi) -> Router<Arc<App>> {
+pub fn routes(mut document: OpenApi, settings: &Settings) -> Router<Arc<App>> {
+    let about = [ABOUT, if settings.games.is_some() { KEPT } else { NOT_KEPT }].concat();
     document.info = InfoBuilder::new()
         .title("Zar")
         .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(ABOUT))
+        .description(Some(about))
         .license(Some(LicenseBuilder::new().name(env!("CARGO_PKG_LICENSE")).build()))
         .contact(None::<ContactBuilder>.map(ContactBuilder::build))
         .build();

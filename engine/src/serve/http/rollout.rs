@@ -3,7 +3,7 @@
 use std::{
     convert::Infallible,
     pin::Pin,
-    sync::Arc,
+    sync::{Arc, PoisonError, atomic::Ordering},
     task::{Context, Poll},
     time::{Duration, Instant},
 };
@@ -36,6 +36,7 @@ use super::{
     fault::{BatchFault, Fault, FaultBody},
     gate::Began,
     json_body::JsonBody,
+    workers::Pace,
 };
 
 /// A position to be rolled out.
@@ -95,7 +96,7 @@ enum RolloutLine {
     /// How far it is.
     Progress(ProgressLine),
     /// The result, the last line.
-    Result(RolloutResult),
+    Result(RolloutEnd),
     /// Why there is no result, the last line in its place.
     Fault(BatchFault),
 }
@@ -107,6 +108,16 @@ struct ProgressLine {
     games_left: u64,
     /// What is known of each candidate, in the order in which they began.
     candidates: Vec<RolledAnswer>,
+}
+
+/// How a rollout has ended.
+#[derive(Serialize, ToSchema)]
+struct RolloutEnd {
+    #[serde(flatten)]
+    result: RolloutResult,
+    /// Whether the time was up or the server is shutting down, so that this is what had been found out until then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stopped: bool,
 }
 
 /// The result of a rollout.
@@ -129,8 +140,10 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
 /// Plays a position out many times
 ///
 /// The answer comes in JSON Lines: `{"progress": …}` while it runs, and at last `{"result": …}`, as `zar rollout --json`
-/// prints it, or `{"fault": …}`. Who closes the connection ends the rollout. When its time is up, the result is what there is
-/// until then.
+/// prints it, or `{"fault": …}`. Who closes the connection ends the rollout, and so does who leaves so much of it unread that
+/// nothing more can be sent for half a minute. When its time is up, or the server shuts down, the result is what there is
+/// until then, with `"stopped": true`. Rollouts have threads of their own, and no more run at once than the server's options
+/// say.
 #[utoipa::path(
     post,
     path = "/v1/rollout",
@@ -152,23 +165,49 @@ async fn rollout(
     let room = Arc::clone(&app.rollouts).try_acquire_owned().map_err(|_| Fault::busy(FULL_WAIT))?;
     let due = began + app.settings.rollout_limit;
     let stop = Stop::on_sign().or_after(due.saturating_duration_since(Instant::now()));
+    let running = Running::new(&app, &stop);
     let (lines, receiver) = mpsc::channel(LINES);
     let (begun, beginning) = oneshot::channel();
     let body = LinesBody { receiver, stop: stop.clone() };
     let rules = request.named_rules().into_iter().collect();
-    app.queue.start(rules, move |bots, pool| {
+    app.rolling.start(Pace::Rollout, rules, move |bots, pool| {
         if !lines.is_closed() {
-            let rolled = pool.install(|| roll_out(bots, &request, options, &stop, begun, &lines));
+            let closing = || running.app.closing.load(Ordering::Relaxed);
+            let rolled = pool.install(|| roll_out(bots, &request, options, &stop, &closing, begun, &lines));
             if let Err(Some(fault)) = rolled {
                 send(&lines, &RolloutLine::Fault(fault.into_batch()));
             }
         }
-        drop(room);
+        drop((running, room));
     })?;
     let limit = app.settings.time_limit;
     let begun = tokio::time::timeout(limit, beginning).await.map_err(|_| Fault::time_limit())?;
     begun.map_err(|_| Fault::internal())??;
     Ok(([(header::CONTENT_TYPE, "application/x-ndjson")], Body::new(body)).into_response())
+}
+
+/// A rollout that ends when the server does.
+struct Running {
+    app: Arc<App>,
+    stop: Stop,
+}
+
+impl Running {
+    fn new(app: &Arc<App>, stop: &Stop) -> Running {
+        app.running.lock().unwrap_or_else(PoisonError::into_inner).push(stop.clone());
+        // The server may have been told to end before it knew of this one.
+        if app.closing.load(Ordering::SeqCst) {
+            stop.now();
+        }
+        Running { app: Arc::clone(app), stop: stop.clone() }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut running = self.app.running.lock().unwrap_or_else(PoisonError::into_inner);
+        running.retain(|stop| !stop.gives_the_sign_of(&self.stop));
+    }
 }
 
 /// Seconds after which a rollout may have ended.
@@ -188,6 +227,7 @@ fn roll_out(
     request: &Request,
     options: RolloutOptions,
     stop: &Stop,
+    closing: &(dyn Fn() -> bool + Sync),
     begun: oneshot::Sender<Result<(), Fault>>,
     lines: &mpsc::Sender<Vec<u8>>,
 ) -> Result<(), Option<Fault>> {
@@ -201,7 +241,8 @@ fn roll_out(
         let _ = begun.take().map(|begun| begun.send(Ok(())));
         let result = result(bot, &asked, request.cubeful, options, stop, lines)?;
         let last = match result {
-            Some(result) => RolloutLine::Result(result),
+            Some(result) => RolloutLine::Result(RolloutEnd { result, stopped: stop.is_due() }),
+            None if closing() => RolloutLine::Fault(Fault::closing().into_batch()),
             None => RolloutLine::Fault(Fault::time_limit().into_batch()),
         };
         send(lines, &last);

@@ -28,15 +28,15 @@ use crate::{
     bot::{Bot, Valuation},
     net::Probabilities,
     requests::Rounded,
-    rules::{Dice, LONGEST_MATCH, MatchScore, Session, Stakes},
+    rules::{Dice, LONGEST_MATCH, MatchScore, RuleSet, Session, Stakes},
 };
 
 use super::{
     App,
     decisions::{json, written},
-    fault::Fault,
+    fault::{Fault, FaultBody},
     gate::Began,
-    workers::Thinker,
+    workers::{Pace, Thinker},
 };
 
 /// A roll.
@@ -169,10 +169,12 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
     responses(
         (status = 200, description = "All legal plays", body = Moves),
         (status = 400, description = "The request is at fault", body = Message),
+        (status = 429, description = "Too many requests wait already", body = FaultBody),
+        (status = 503, description = "The time was up, or the server is shutting down", body = FaultBody),
     )
 )]
 async fn play(State(app): State<Arc<App>>, Extension(began): Extension<Began>, RawQuery(query): RawQuery) -> Response {
-    let asked = match Asked::read(&query.unwrap_or_default(), true) {
+    let asked = match Asked::read(&query.unwrap_or_default(), true, app.answering.rules) {
         Ok(asked) => asked,
         Err(message) => return refused(message),
     };
@@ -199,10 +201,12 @@ async fn play(State(app): State<Arc<App>>, Extension(began): Extension<Began>, R
     responses(
         (status = 200, description = "What it is worth", body = PositionValue),
         (status = 400, description = "The request is at fault", body = Message),
+        (status = 429, description = "Too many requests wait already", body = FaultBody),
+        (status = 503, description = "The time was up, or the server is shutting down", body = FaultBody),
     )
 )]
 async fn eval(State(app): State<Arc<App>>, Extension(began): Extension<Began>, RawQuery(query): RawQuery) -> Response {
-    let asked = match Asked::read(&query.unwrap_or_default(), false) {
+    let asked = match Asked::read(&query.unwrap_or_default(), false, app.answering.rules) {
         Ok(asked) if asked.position.is_over() => return refused("The game is over.".into()),
         Ok(asked) => asked,
         Err(message) => return refused(message),
@@ -227,8 +231,9 @@ async fn think(
     Began(began): Began,
     question: impl FnOnce(&mut Bot<'_>) -> Result<Vec<u8>, Fault> + Send + 'static,
 ) -> Response {
-    let ahead = app.answering.level.plies() > 0;
-    let answer = app.queue.ask(Vec::new(), began + app.settings.time_limit, move |thinker| {
+    let pace = Pace::of(app.answering.level);
+    let ahead = pace > Pace::Quick;
+    let answer = app.ask(pace, Vec::new(), began + app.settings.time_limit, move |thinker| {
         let Thinker { bots, pool, stop, .. } = thinker;
         let ask = || bots.ask(None, None, stop, question).map_err(Fault::from)?;
         if ahead { pool.install(ask) } else { ask() }
@@ -253,8 +258,8 @@ struct Asked {
 }
 
 impl Asked {
-    /// Reads a query.
-    fn read(query: &str, with_dice: bool) -> Result<Asked, String> {
+    /// Reads a query about a game by `rules`.
+    fn read(query: &str, with_dice: bool, rules: RuleSet) -> Result<Asked, String> {
         const LONGEST: usize = 40;
         let mut points = [0i8; 26];
         let (mut dice, mut away) = ([None; 2], [0u32; 2]);
@@ -305,7 +310,9 @@ impl Asked {
                 Session::Match(score.map_err(|error| sentence(&error.to_string()))?)
             }
         };
-        Ok(Asked { position, stakes: Stakes::new(session, CubeState::START), dice })
+        let stakes = Stakes::new(session, CubeState::START);
+        stakes.check(rules).map_err(|error| sentence(&error.to_string()))?;
+        Ok(Asked { position, stakes, dice })
     }
 }
 
@@ -328,9 +335,9 @@ mod tests {
     #[test]
     fn boards_are_read_and_faults_named() {
         let start = "p24=2&p19=-5&p17=-3&p13=5&p12=-5&p8=3&p6=5&p1=-2";
-        let asked = Asked::read(&format!("die1=3&die2=1&{start}"), true).unwrap();
+        let asked = Asked::read(&format!("die1=3&die2=1&{start}"), true, RuleSet::Backgammon).unwrap();
         assert_eq!((asked.position, asked.dice), (Position::START, Dice::new(3, 1).unwrap()));
-        let asked = Asked::read(&format!("x_away=2&o_away=5&{start}"), false).unwrap();
+        let asked = Asked::read(&format!("x_away=2&o_away=5&{start}"), false, RuleSet::Backgammon).unwrap();
         assert_eq!(asked.stakes.score(), Some(MatchScore::new(5, [3, 0], false).unwrap()));
         for (query, with_dice, expected) in [
             ("", true, "die1 and die2 are missing"),
@@ -352,8 +359,20 @@ mod tests {
             ("p1=1&x_away=3&o_away=99999", false, "match"),
             ("p1=%FF", false, "whole number"),
         ] {
-            let Err(message) = Asked::read(query, with_dice) else { panic!("{query} is taken") };
+            let Err(message) = Asked::read(query, with_dice, RuleSet::Backgammon) else { panic!("{query} is taken") };
             assert!(message.contains(expected), "{query}: {message}");
+        }
+    }
+
+    #[test]
+    fn scores_are_those_of_the_rules() {
+        for rules in RuleSet::ALL {
+            let asked = Asked::read("p1=1&p24=-1&x_away=2&o_away=3", false, rules);
+            match rules.terms().matches {
+                true => assert!(asked.is_ok(), "{rules}"),
+                false => assert!(asked.err().unwrap().contains("there are no matches under"), "{rules}"),
+            }
+            assert!(Asked::read("p1=1&p24=-1", false, rules).is_ok(), "{rules}");
         }
     }
 }

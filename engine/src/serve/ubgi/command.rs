@@ -8,7 +8,7 @@ use crate::{
 };
 
 use super::{
-    super::Question,
+    super::{Question, QuestionError},
     error::{UbgiError, excerpt},
 };
 
@@ -40,7 +40,29 @@ pub enum Command {
     Stop,
     Quit,
     /// The whole question in one line, as the first draft has it; `None` where it makes no sense.
-    Bare(Option<Question>),
+    Bare(Option<Bare>),
+}
+
+/// A question in one line.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Bare {
+    /// A board line, which does not say what is on in money play.
+    Board(FibsBoard),
+    /// An XGID, which does.
+    Xgid(Xgid),
+}
+
+impl Bare {
+    /// What is asked, where this is on in money play unless the line says otherwise.
+    ///
+    /// # Errors
+    /// Lines of games in which nothing can be asked.
+    pub fn question(&self, money: MoneyOptions) -> Result<Question, QuestionError> {
+        match self {
+            Bare::Board(board) => Question::of_board(board, money),
+            Bare::Xgid(xgid) => Question::of_xgid(xgid),
+        }
+    }
 }
 
 /// What is played from now on.
@@ -155,12 +177,10 @@ impl FromStr for Command {
     /// Reads a line that is not empty.
     fn from_str(line: &str) -> Result<Command, UbgiError> {
         if line.starts_with("board:") {
-            let board: Option<FibsBoard> = line.parse().ok();
-            return Ok(Command::Bare(board.and_then(|board| Question::of_board(&board, MoneyOptions::default()).ok())));
+            return Ok(Command::Bare(line.parse().ok().map(Bare::Board)));
         }
         if line.starts_with("XGID=") {
-            let xgid: Option<Xgid> = line.parse().ok();
-            return Ok(Command::Bare(xgid.and_then(|xgid| Question::of_xgid(&xgid).ok())));
+            return Ok(Command::Bare(line.parse().ok().map(Bare::Xgid)));
         }
         let mut words = Words(line.split_whitespace());
         let name = words.0.next().unwrap_or_default();

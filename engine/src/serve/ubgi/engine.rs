@@ -261,7 +261,9 @@ impl<'m> Engine<'m> {
                 self.game.answered();
             }
             Command::Bare(None) => return Err(Refusal::Sorry),
-            Command::Bare(Some(question)) => {
+            Command::Bare(Some(line)) => {
+                let money = self.game.money(self.settings.rules);
+                let question = line.question(money).map_err(|_| Refusal::Sorry)?;
                 let stakes = question.stakes.check(self.bot.rules());
                 stakes.map_err(|_| Refusal::Sorry)?;
                 self.search(Wanted::Bare(question), Go::default(), send, out)?;

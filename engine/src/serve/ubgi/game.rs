@@ -107,7 +107,8 @@ impl Game {
 
     /// Takes note of the score at which a player first needs one point.
     fn see_crawford(&mut self) {
-        let one_away = self.scores.iter().filter(|&&score| Some(score + 1) == self.length).count();
+        let one_away =
+            self.scores.iter().filter(|&&score| self.length.is_some_and(|length| score == length - 1)).count();
         self.crawford = match (one_away, self.crawford) {
             (0, _) => Crawford::NotYet,
             (1, Crawford::NotYet) => Crawford::At(self.scores),
@@ -233,14 +234,18 @@ impl Game {
         self.doubled
     }
 
+    /// What is on in money play by these rules.
+    pub fn money(&self, rules: RuleSet) -> MoneyOptions {
+        if rules.terms().money_options { self.money } else { MoneyOptions::default() }
+    }
+
     /// What is played for, seen by the player on roll.
     ///
     /// # Errors
     /// A score or a cube that cannot be.
     pub fn stakes(&self, rules: RuleSet) -> Result<Stakes, UbgiError> {
         let session = match self.length {
-            None if rules.terms().money_options => Session::Money(self.money),
-            None => Session::Money(MoneyOptions::default()),
+            None => Session::Money(self.money(rules)),
             Some(length) => {
                 let [zero, one] = self.scores;
                 let scores = if self.turn == MatchPlayer::Zero { [zero, one] } else { [one, zero] };
@@ -297,6 +302,13 @@ mod tests {
         assert!(!crawford(&game));
         game.set_scores([2, 4]).unwrap();
         assert!(!crawford(&game));
+    }
+
+    #[test]
+    fn any_score_is_one_of_money_play() {
+        let mut game = session(None);
+        game.set_scores([u32::MAX, u32::MAX]).unwrap();
+        assert_eq!(game.stakes(RuleSet::Backgammon).unwrap().score(), None);
     }
 
     #[test]

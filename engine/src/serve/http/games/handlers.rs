@@ -32,9 +32,9 @@ use super::{
         fault::{Fault, FaultBody},
         gate::Began,
         json_body::JsonBody,
-        workers::{PATIENCE, Thinker},
+        workers::{PATIENCE, Pace, Thinker},
     },
-    record::{Deed, DeedKind, Record, YOU},
+    record::{Clock, Deed, DeedKind, Player, Record, SystemClock, YOU},
     store::StoreError,
     view::{GameAnswer, names_points},
 };
@@ -66,6 +66,11 @@ struct NewGame {
     automatic_doubles: u8,
     /// The highest value that the cube may reach.
     highest_cube: Option<u32>,
+    /// Whether both play against a clock that the opponent may claim the game by: under `table`, where a turn has 11 seconds
+    /// of its own and then a reserve of 90 seconds for the whole game is used. Your time runs from the answer that says that
+    /// it is your turn to your next action. The other rules have no clock of their own.
+    #[serde(default)]
+    clock: bool,
 }
 
 /// What you do.
@@ -108,8 +113,8 @@ impl FromRequestParts<Arc<App>> for GameName {
 
 /// Actions that are told at once.
 const MOST_DEEDS: usize = 1000;
-/// Actions of a game: far more than any match has.
-const LONGEST_GAME: u64 = 1_000_000;
+/// Actions of a game or match: hundreds of games, a hundred actions each.
+const LONGEST_GAME: u64 = 20_000;
 
 /// Games.
 pub fn routes() -> OpenApiRouter<Arc<App>> {
@@ -119,7 +124,9 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
 /// Begins a game, a match or money play against the bot
 ///
 /// The server rolls all dice. It makes the opening roll, and the bot its play if it begins; then it is your turn, which is
-/// said in `turn` and `may`.
+/// said in `turn` and `may`. A game in which nothing is done for as many days as the server's options say is forgotten; and
+/// when the server keeps as many games as it may, the one that has lain idle longest gives way to a new one, if nothing was
+/// done in it for a day. Where there is none, the answer is 503 with the code `too_many_games`.
 #[utoipa::path(
     post,
     path = "/v1/games",
@@ -128,7 +135,7 @@ pub fn routes() -> OpenApiRouter<Arc<App>> {
     responses(
         (status = 201, description = "The game", body = GameAnswer),
         (status = "4XX", description = "The request is at fault", body = FaultBody),
-        (status = 503, description = "The time was up, or the server is shutting down", body = FaultBody),
+        (status = 503, description = "The time was up, there is no room for more games, or the server is shutting down", body = FaultBody),
     )
 )]
 async fn create(
@@ -143,16 +150,21 @@ async fn create(
     let options =
         MatchOptions { money, automatic_doubles: wanted.automatic_doubles, highest_cube: wanted.highest_cube };
     let game = Match::new(rules, wanted.length, options).map_err(|error| refused(&error))?;
+    if wanted.clock && game.time_left().is_none() {
+        let message = format!("{rules} has no clock of its own: expected \"clock\" under table alone");
+        return Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "no_clock", message));
+    }
     let seed = wanted.seed.unwrap_or_else(seed::fresh);
-    let mut record = Record { game, level: level.to_string(), seed, rolls: 0, version: 0 };
+    let thinks_since = wanted.clock.then(|| SystemClock.now());
+    let mut record = Record { game, level: level.to_string(), seed, rolls: 0, version: 0, declined: 0, thinks_since };
     let id = fresh_name();
     let location = format!("/v1/games/{id}");
     let due = began + app.settings.time_limit;
     let kept = Arc::clone(&app);
-    let answer = app.queue.ask(vec![rules], due, move |thinker| {
-        let deeds = think(thinker, &record.clone(), |bot| record.begin(bot))?;
+    let answer = app.ask(Pace::of(level), vec![rules], due, move |thinker| {
+        let (deeds, stopped) = think(thinker, &record.clone(), |bot| record.begin(bot, &SystemClock))?;
         kept.games.create(&id, &record, &deeds).map_err(unkept)?;
-        written(&GameAnswer::new(&id, &record, deeds))
+        written(&GameAnswer::new(&id, &record, deeds).stopped(stopped))
     });
     let response = json(answer.await??);
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], response).into_response())
@@ -176,7 +188,7 @@ async fn read(
 ) -> Result<Response, Fault> {
     let due = began + app.settings.time_limit;
     let kept = Arc::clone(&app);
-    let answer = app.queue.ask(Vec::new(), due, move |_| {
+    let answer = app.ask(Pace::Quick, Vec::new(), due, move |_| {
         let record = kept.games.read(&id).map_err(unkept)?;
         written(&GameAnswer::new(&id, &record, Vec::new()))
     });
@@ -201,14 +213,17 @@ async fn delete(
 ) -> Result<StatusCode, Fault> {
     let due = began + app.settings.time_limit;
     let kept = Arc::clone(&app);
-    app.queue.ask(Vec::new(), due, move |_| kept.games.delete(&id).map_err(unkept)).await??;
+    app.ask(Pace::Quick, Vec::new(), due, move |_| kept.games.delete(&id).map_err(unkept)).await??;
     Ok(StatusCode::NO_CONTENT)
 }
 
 /// Acts in a game
 ///
 /// Your action and all that follows until you have to decide again, the bot's answers and the dice, are kept before they are
-/// answered, all or nothing. `roll` rolls the dice, and the turn passes if they allow no play.
+/// answered, all or nothing. `roll` rolls the dice, and the turn passes if they allow no play. In a game with a clock, an
+/// action that comes after your flag has fallen is not done: the bot claims the game. When the bot's flag falls, you may
+/// `claim` it. A game has no more than 20000 actions; that and no room for more (503, `too_many_games`) are the ends of a
+/// game that does not end by itself.
 #[utoipa::path(
     post,
     path = "/v1/games/{id}/actions",
@@ -219,7 +234,7 @@ async fn delete(
         (status = 200, description = "The game, with what this request has led to", body = GameAnswer),
         (status = 409, description = "The game has other actions than the request says, or expects another", body = FaultBody),
         (status = "4XX", description = "The request is at fault", body = FaultBody),
-        (status = 503, description = "The time was up, or the server is shutting down", body = FaultBody),
+        (status = 503, description = "The time was up, there is no room for more, or the server is shutting down", body = FaultBody),
     )
 )]
 async fn act(
@@ -228,12 +243,13 @@ async fn act(
     GameName(id): GameName,
     JsonBody(deeded): JsonBody<Deeded>,
 ) -> Result<Response, Fault> {
-    let due = began + app.settings.time_limit;
+    let (due, arrived) = (began + app.settings.time_limit, SystemClock.now());
     let read = Arc::clone(&app);
     let name = id.clone();
-    let record = app.queue.ask(Vec::new(), due, move |_| read.games.read(&name).map_err(unkept)).await??;
+    let record = app.ask(Pace::Quick, Vec::new(), due, move |_| read.games.read(&name).map_err(unkept)).await??;
     let kept = Arc::clone(&app);
-    let answer = app.queue.ask(vec![record.game.rules()], due, move |thinker| {
+    let level: Level = record.level.parse().map_err(RequestError::from)?;
+    let answer = app.ask(Pace::of(level), vec![record.game.rules()], due, move |thinker| {
         let before = record;
         if let Some(expected) = deeded.version.filter(|&version| version != before.version) {
             return Err(unkept(StoreError::Version { found: before.version, expected }));
@@ -242,11 +258,11 @@ async fn act(
             let message = format!("the game has {LONGEST_GAME} actions already, expected a new one");
             return Err(Fault::new(StatusCode::CONFLICT, "too_long", message));
         }
-        let turn = deeded.turn(&before.game)?;
+        let turn = deeded.turn(&before)?;
         let mut record = before.clone();
-        let deeds = think(thinker, &before, |bot| record.act(bot, turn))?;
+        let (deeds, stopped) = think(thinker, &before, |bot| record.act(bot, turn, arrived, &SystemClock))?;
         kept.games.update(&id, before.version, &record, &deeds).map_err(unkept)?;
-        written(&GameAnswer::new(&id, &record, deeds))
+        written(&GameAnswer::new(&id, &record, deeds).stopped(stopped))
     });
     Ok(json(answer.await??))
 }
@@ -282,19 +298,20 @@ async fn deeds(
     };
     let due = began + app.settings.time_limit;
     let kept = Arc::clone(&app);
-    let answer = app.queue.ask(Vec::new(), due, move |_| {
+    let answer = app.ask(Pace::Quick, Vec::new(), due, move |_| {
         let actions = kept.games.deeds(&id, from, MOST_DEEDS).map_err(unkept)?;
         written(&Deeds { actions })
     });
     Ok(json(answer.await??))
 }
 
-/// Lets the bot of a game act, unless the client leaves in the meantime: nothing is kept then.
+/// Lets the bot of a game act, unless the client leaves in the meantime: nothing is kept then. Says too whether its time ended
+/// what it looked at.
 fn think(
     thinker: Thinker<'_, '_>,
     record: &Record,
     act: impl FnOnce(&mut crate::bot::Bot<'_>) -> Result<Vec<Deed>, MatchError> + Send,
-) -> Result<Vec<Deed>, Fault> {
+) -> Result<(Vec<Deed>, bool), Fault> {
     let Thinker { bots, pool, stop, due } = thinker;
     let level: Level = record.level.parse().map_err(RequestError::from)?;
     let rules = record.game.rules();
@@ -306,12 +323,15 @@ fn think(
     if stop.is_due() && now < due || now >= due + PATIENCE / 2 {
         return Err(Fault::time_limit());
     }
-    deeds?.map_err(|error| refused(&error))
+    let deeds = deeds?.map_err(|error| refused(&error))?;
+    let bot_acted = deeds.iter().any(|deed| deed.by == Some(Player::Bot));
+    Ok((deeds, bot_acted && level.plies() > 0 && stop.is_due()))
 }
 
 impl Deeded {
     /// What it means in a game.
-    fn turn(&self, game: &Match) -> Result<Turn, Fault> {
+    fn turn(&self, record: &Record) -> Result<Turn, Fault> {
+        let game = &record.game;
         let unexpected = |field: &str| {
             let message = format!("{field:?} does not belong to this action");
             Err(Fault::new(StatusCode::UNPROCESSABLE_ENTITY, "other_action", message))
@@ -347,6 +367,10 @@ impl Deeded {
             },
             DeedKind::Accept => Turn::Act(Action::Accept),
             DeedKind::Refuse => Turn::Act(Action::Refuse),
+            DeedKind::Claim if record.thinks_since.is_none() => {
+                let message = "the game has no clock by which it could be claimed: expected another action";
+                return Err(Fault::new(StatusCode::CONFLICT, "not_allowed", message));
+            }
             DeedKind::Claim => Turn::Act(Action::ClaimTime),
             DeedKind::Next => Turn::Act(Action::NextGame),
             DeedKind::Opening => {
@@ -395,7 +419,7 @@ fn unkept(error: StoreError) -> Fault {
     match error {
         StoreError::NoGame => Fault::new(StatusCode::NOT_FOUND, "no_game", error.to_string()),
         StoreError::Version { .. } => Fault::new(StatusCode::CONFLICT, "other_version", error.to_string()),
-        StoreError::Full(_) => Fault::new(StatusCode::TOO_MANY_REQUESTS, "too_many_games", error.to_string()),
+        StoreError::Full(seconds) => Fault::no_room(error.to_string(), seconds),
         StoreError::Database(_) | StoreError::NoFile | StoreError::Folder(_) | StoreError::Damaged(_) => {
             error!(%error, "cannot keep or read a game");
             Fault::internal()

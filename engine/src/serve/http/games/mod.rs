@@ -11,4 +11,4 @@ mod store;
 mod view;
 
 pub use handlers::routes;
-pub use store::{Store, StoreError};
+pub use store::{Limits, Store, StoreError};

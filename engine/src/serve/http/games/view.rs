@@ -8,7 +8,7 @@ use crate::{
     rules::{Ending, Expected, ResignationTerms, RuleSet},
 };
 
-use super::record::{BOT, Deed, DeedKind, Player, Record, YOU};
+use super::record::{BOT, Clock, Deed, DeedKind, Player, Record, SystemClock, YOU};
 
 /// A game against the bot.
 #[derive(Serialize, ToSchema)]
@@ -54,6 +54,8 @@ pub struct GameAnswer {
     result: Option<GameEnd>,
     /// Whether the match is over.
     over: bool,
+    /// The time that is left, in a game with a clock.
+    clock: Option<ClockAnswer>,
     /// Who has to decide; null when the match is over, and between games, which the client ends.
     turn: Option<Player>,
     /// What you may do now.
@@ -62,6 +64,20 @@ pub struct GameAnswer {
     plays: Vec<LegalPlay>,
     /// What this request has led to, in order.
     actions: Vec<Deed>,
+    /// Whether the time was up, so that the bot has done what it had found out until then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    stopped: bool,
+}
+
+/// The time that is left, in milliseconds, when the request was answered.
+#[derive(Serialize, ToSchema)]
+struct ClockAnswer {
+    /// Of the turn's own time.
+    turn: u32,
+    /// Of your reserve, which is used after that.
+    you: u32,
+    /// Of the bot's.
+    bot: u32,
 }
 
 /// Points of both players.
@@ -167,11 +183,22 @@ impl GameAnswer {
                 },
             }),
             over: expected == Expected::Nothing,
+            clock: record.time_left(SystemClock.now()).map(|left| ClockAnswer {
+                turn: left.turn,
+                you: left.reserves[YOU as usize],
+                bot: left.reserves[BOT as usize],
+            }),
             turn: expected.player().map(Player::from),
             may: may(record),
             plays,
             actions,
+            stopped: false,
         }
+    }
+
+    /// The same, with whether the time was up.
+    pub fn stopped(self, stopped: bool) -> GameAnswer {
+        GameAnswer { stopped, ..self }
     }
 }
 
@@ -179,6 +206,9 @@ impl GameAnswer {
 fn may(record: &Record) -> Vec<DeedKind> {
     let game = &record.game;
     let expected = game.expected();
+    if record.may_claim() {
+        return vec![DeedKind::Claim];
+    }
     if expected.player().is_some_and(|player| player != YOU) {
         return Vec::new();
     }
