@@ -122,7 +122,7 @@ fn rollouts_say_when_their_time_was_up() {
     let answer = server.post("/v1/rollout", &json!({"pos": "start", "games": 1_000_000}));
     let line: Value = serde_json::from_str(answer.text().lines().last().unwrap()).unwrap();
     assert_eq!(line["result"]["stopped"], true, "{line}");
-    let answer = server.post("/v1/rollout", &json!({"pos": "start", "games": 36}));
+    let answer = server.post("/v1/rollout", &json!({"pos": "start", "games": 72}));
     let line: Value = serde_json::from_str(answer.text().lines().last().unwrap()).unwrap();
     assert_eq!(line["result"].get("stopped"), None, "{line}");
 }
