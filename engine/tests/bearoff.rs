@@ -327,3 +327,34 @@ fn the_largest_table_is_used() {
     assert_eq!(tables.probabilities(&position), None);
     assert_eq!(tables.two_sided().spec(), TableSpec::two_sided(RULES));
 }
+
+/// What only the one-sided table reaches is not exact, whichever table has more points.
+#[test]
+fn only_two_sided_tables_are_exact() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CacheFolder::at(folder.path());
+    prepare(TableSpec::one_sided(RULES).with_size(7, 15).unwrap(), &cache);
+    // A larger two-sided table that turns out to be damaged.
+    let larger = TableSpec::two_sided(RULES).with_size(7, 7).unwrap();
+    fs::write(cache.path(&larger).unwrap(), "no table").unwrap();
+    let tables = BearoffTables::new(RULES, cache);
+    for (counts, exact) in [([(7, 1), (24, -2)], false), ([(6, 7), (24, -2)], false), ([(6, 6), (24, -2)], true)] {
+        let mut points = [0; 26];
+        counts.iter().for_each(|&(point, count)| points[point] = count);
+        let position = Position::new(points).unwrap();
+        assert!(tables.probabilities(&position).is_some());
+        assert_eq!(tables.is_two_sided(&position), exact, "{counts:?}");
+    }
+}
+
+/// Nobody writes into it, and so whoever opened it would wait for ever.
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_no_table() {
+    let folder = tempfile::tempdir().unwrap();
+    let cache = CacheFolder::at(folder.path());
+    let path = cache.path(&small(4)).unwrap();
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().unwrap().success());
+    assert!(matches!(prepare(small(4), &cache), Origin::Kept));
+    assert!(matches!(prepare(small(4), &cache), Origin::Found));
+}

@@ -89,9 +89,7 @@ impl BearoffTables {
             return None;
         }
         let (player, opponent) = (Side::of_player(position)?, Side::of_opponent(position)?);
-        let few = self.shared.two_sided_spec.checkers();
-        if position.off() + few >= CHECKERS
-            && position.opponent_off() + few >= CHECKERS
+        if self.are_few(position)
             && let Some(equity) = self.two_sided().cubeless(&player, &opponent)
         {
             return Some(Probabilities::from_array([(equity.0 + 1.0) / 2.0, 0.0, 0.0, 0.0, 0.0]));
@@ -107,19 +105,19 @@ impl BearoffTables {
 
     /// Whether the two-sided table reaches the position.
     pub fn is_two_sided(&self, position: &Position) -> bool {
-        let few = self.shared.two_sided_spec.checkers();
-        position.off() + few >= CHECKERS && position.opponent_off() + few >= CHECKERS && self.may_reach(position)
+        // The one-sided table may have more points, and a larger table may have turned out to be damaged.
+        let known = || {
+            let (player, opponent) = (Side::of_player(position)?, Side::of_opponent(position)?);
+            self.two_sided().cubeless(&player, &opponent)
+        };
+        self.are_few(position) && self.may_reach(position) && known().is_some()
     }
 
     /// The exact equities with every cube if the two-sided table reaches the position and money play by its rules has a
     /// cube.
     pub fn money_equities(&self, position: &Position) -> Option<MoneyEquities> {
         let has_cube = self.rules.terms().cube.is_some_and(|cube| cube.in_money_play);
-        let few = self.shared.two_sided_spec.checkers();
-        if !has_cube || position.off() + few < CHECKERS || position.opponent_off() + few < CHECKERS {
-            return None;
-        }
-        if !self.may_reach(position) {
+        if !has_cube || !self.are_few(position) || !self.may_reach(position) {
             return None;
         }
         self.two_sided().money(&Side::of_player(position)?, &Side::of_opponent(position)?)
@@ -146,6 +144,13 @@ impl BearoffTables {
             }
         }
         Some(p.made_possible(position, self.rules))
+    }
+
+    /// Whether no side has more checkers than a two-sided table has.
+    #[inline]
+    fn are_few(&self, position: &Position) -> bool {
+        let few = self.shared.two_sided_spec.checkers();
+        position.off() + few >= CHECKERS && position.opponent_off() + few >= CHECKERS
     }
 
     /// Whether no checker stands further back than a table reaches, the sides have passed each other, and the game goes on.

@@ -16,7 +16,12 @@
 //!
 //! A file lies in the byte order of the machine that wrote it; to one of the other order it is damaged.
 
-use std::{fs::File, io, ops::Deref, path::Path};
+use std::{
+    fs::{self, File},
+    io,
+    ops::Deref,
+    path::Path,
+};
 
 use memmap2::Mmap;
 use thiserror::Error;
@@ -39,6 +44,9 @@ pub enum TableFileError {
     /// It could not be read.
     #[error(transparent)]
     Io(#[from] io::Error),
+    /// It is a folder, a pipe or a device.
+    #[error("expected a regular file")]
+    NoFile,
     /// It has another length than its header asks for, or none.
     #[error("a table of {0} bytes, expected those of its header")]
     Length(u64),
@@ -93,10 +101,13 @@ impl Words {
 
     /// Maps a file of the table `spec`, after its length, header and checksum have been checked.
     pub(super) fn map(path: &Path, spec: &TableSpec) -> Result<Words, TableFileError> {
+        // Before it is opened, which waits for a writer where it is a pipe.
+        if !fs::metadata(path)?.is_file() {
+            return Err(TableFileError::NoFile);
+        }
         let file = File::open(path)?;
-        let metadata = file.metadata()?;
-        let length = metadata.len();
-        if !metadata.is_file() || length < (HEADER * WORD) as u64 || length % WORD as u64 != 0 {
+        let length = file.metadata()?.len();
+        if length < (HEADER * WORD) as u64 || length % WORD as u64 != 0 {
             return Err(TableFileError::Length(length));
         }
         // SAFETY: nobody changes the bytes while they are mapped: this program replaces tables by renaming another file
