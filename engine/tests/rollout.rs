@@ -8,10 +8,10 @@ use rayon::ThreadPoolBuilder;
 use zar::{
     board::{CubeOwner, CubeState, Position},
     bot::{Bot, Level, Valuation},
-    cube::CubeModel,
+    cube::{CubeModel, Worth},
     exact::BearoffTables,
     net::{Evaluator, Model},
-    rules::{Dice, LegalPlays, MatchScore, RuleSet, Session, Stakes},
+    rules::{Dice, LegalPlays, MatchScore, MoneyOptions, RuleSet, Session, Stakes},
     search::{
         Cache, Candidate, Chooser, RolledOut, Rollout, RolloutOptions, StaticEvaluator, Stop, best_play, roll_out,
     },
@@ -223,4 +223,71 @@ fn the_best_play_is_played_on() {
         assert!(rolled.iter().all(|other| other.equity <= rolled[0].equity), "{first}-{second}: {rolled:?}");
     }
     assert!(given_up > 0);
+}
+
+/// Stakes of every kind by some rules, at which the player on roll may double.
+fn stakes(rules: RuleSet) -> Vec<Stakes> {
+    let options = [(false, false), (true, false), (false, true), (true, true)];
+    let money = options.map(|(jacoby, beavers)| Session::Money(MoneyOptions { jacoby, beavers }));
+    let scores = [(2, [0, 0]), (3, [2, 0]), (3, [0, 2]), (5, [2, 1]), (7, [3, 5]), (7, [0, 0])];
+    let matches = scores.map(|(length, score)| Session::Match(MatchScore::new(length, score, false).unwrap()));
+    let cubes = [(1, CubeOwner::Centered), (2, CubeOwner::Player), (4, CubeOwner::Player)];
+    money
+        .into_iter()
+        .chain(matches)
+        .flat_map(|session| cubes.map(|(value, owner)| Stakes::new(session, CubeState::new(value, owner).unwrap())))
+        .filter(|stakes| stakes.check(rules).is_ok() && stakes.may_double(rules))
+        .collect()
+}
+
+/// Of a position in which the player on roll bears off now or never, everything can be counted: by every way of looking,
+/// for money and in matches.
+#[test]
+fn last_rolls_are_counted_by_hand() {
+    for (checkers, ways) in
+        [([(6, 1), (5, 1), (24, -1)], 6), ([(1, 1), (2, 1), (24, -1)], 36), ([(4, 1), (1, 1), (24, -1)], 29)]
+    {
+        let position = position(&checkers);
+        let win = ways as f32 / 36.0;
+        for rules in [RuleSet::Backgammon, RuleSet::Tavla, RuleSet::Tavla2004] {
+            let model = CubeModel::usual(rules);
+            let tables = BearoffTables::in_memory(rules);
+            let bot = Bot::new(Model::shipped_for(rules), Level::OnePly, rules).unwrap().with_tables(tables);
+            for stakes in stakes(rules) {
+                let worth = |points: u32| {
+                    let [won, lost] = [-model.lost(points, &stakes.swapped()).0, model.lost(points, &stakes).0];
+                    model.equity(Worth(win * won + (1.0 - win) * lost), &stakes).0
+                };
+                let beavered = if stakes.money_options().beavers && worth(2) < 0.0 { 2.0 } else { 1.0 };
+                let expected = [worth(1), beavered * worth(2)];
+                let best = expected[0].max(expected[1].min(1.0));
+                for level in [Level::OnePly, Level::TwoPly, Level::Rollout] {
+                    let mut bot = bot.at_level(level).with_rollout(few(72, 1));
+                    let decision = bot.cube_action(&position, &stakes).unwrap().decision;
+                    let evaluation = bot.evaluate(&position, &stakes);
+                    let mut found = vec![(decision.no_double.0, expected[0]), (decision.double_take.0, expected[1])];
+                    // The bare networks, who play the games of a rollout, do not always double rightly in a match.
+                    if level != Level::Rollout || stakes.score().is_none() {
+                        found.push((evaluation.cubeful.0, best));
+                    }
+                    for (found, expected) in found {
+                        let place = format!("{position} {rules} {stakes:?} {level}: {decision:?} {evaluation:?}");
+                        assert!((found - expected).abs() < 1e-4, "{place} {expected}");
+                    }
+                    assert!((evaluation.probabilities.win - win).abs() < 1e-5);
+                }
+            }
+        }
+    }
+}
+
+/// Who has not doubled does not do so in a game that is never played.
+#[test]
+fn a_game_has_a_turn_at_least() {
+    let rolled = |turns| {
+        let mut bot = bot(RolloutOptions { turns: Some(turns), ..few(72, 1) });
+        let position = position(&[(6, 4), (5, 4), (4, 4), (3, 2), (14, -5), (18, -5), (20, -5)]);
+        bot.roll_out_cube(&position, &Stakes::MONEY, &mut |_| ()).unwrap().unwrap()
+    };
+    assert_eq!(rolled(0), rolled(1));
 }

@@ -9,7 +9,8 @@ use thiserror::Error;
 ///
 /// Before each deeper look the best play is kept, and with it the plays that come close to it: at most so many, and none
 /// that is worse by more than so much. The names are those that players know from GNU Backgammon; so are the numbers
-/// (its manual, "Move filters").
+/// (its manual, "Move filters"). The replies within a look are none of them: whatever the filter, each is chosen at 0-ply
+/// among those that the model's sieve lets through.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum MoveFilter {

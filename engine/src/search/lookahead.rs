@@ -84,6 +84,12 @@ impl Search<'_> {
         root.map_or(0.0, |state| evaluator.worth(self.model, position, probabilities, &state.stakes).0)
     }
 
+    /// Whether what a position is worth at some depth is known without looking ahead.
+    fn is_known(&self, evaluator: &StaticEvaluator<'_>, position: &Position, depth: usize) -> bool {
+        let states = &self.tree.level(depth).states;
+        position.is_over() || evaluator.is_known(self.model, position, states.iter().map(|state| &state.stakes))
+    }
+
     fn key(&self, position: &Position, depth: usize, plies: u8) -> Key {
         Key { position: *position, plies, stakes: self.tree.level(depth).fingerprint }
     }
@@ -105,7 +111,7 @@ impl<'s, 'm> Looker<'s, 'm> {
     /// What `position` is worth at `plies`, when `depth` turns have been made since the search began; `None` when it has to
     /// stop.
     fn look(&mut self, position: &Position, depth: usize, plies: u8) -> Option<Value> {
-        if plies == 0 || position.is_over() || self.evaluator.is_exact(position) {
+        if plies == 0 || self.search.is_known(&self.evaluator, position, depth) {
             return Some(self.unseen(position, depth));
         }
         let key = self.search.key(position, depth, plies);
@@ -183,14 +189,16 @@ pub fn look_at(
     let mut looker = Looker::new(search, evaluator.clone());
     let known: Vec<Option<Value>> = positions
         .iter()
-        .map(|position| match plies == 0 || position.is_over() || evaluator.is_exact(position) {
+        .map(|position| match plies == 0 || search.is_known(evaluator, position, 0) {
             true => Some(looker.unseen(position, 0)),
             false => search.cache.get(&search.key(position, 0, plies)),
         })
         .collect();
     let unknown: Vec<Position> =
         positions.iter().zip(&known).filter(|(_, known)| known.is_none()).map(|(position, _)| *position).collect();
-    let mut means = means(search, evaluator, &unknown, plies)?.into_iter();
+    // Where all is known no threads are woken for it, or started.
+    let means = if unknown.is_empty() { Vec::new() } else { means(search, evaluator, &unknown, plies)? };
+    let mut means = means.into_iter();
     let mut found = |position: &Position| {
         let mean = means.next().expect("every position that was not known has been looked at");
         let value = search.decided(&mean, 0);

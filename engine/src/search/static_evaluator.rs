@@ -119,27 +119,36 @@ impl<'m> StaticEvaluator<'m> {
         best.0
     }
 
-    /// What the tables know of a position with the cube: in money play with a limit of the cube that is so far away that it
+    /// What the tables know of a position with the cube.
+    #[inline]
+    fn money_equities(&self, model: &CubeModel<'_>, position: &Position, stakes: &Stakes) -> Option<MoneyEquities> {
+        let tables = self.tables.as_ref()?;
+        if self.are_reckoned_with(model, stakes) { tables.money_equities(position) } else { None }
+    }
+
+    /// Whether the cube is as the tables reckon with it: in money play with a limit of the cube that is so far away that it
     /// does not matter. Who doubles rightly is not beavered, and without gammons the Jacoby rule is nothing.
     #[inline]
-    pub(super) fn money_equities(
+    fn are_reckoned_with(&self, model: &CubeModel<'_>, stakes: &Stakes) -> bool {
+        const FAR: u32 = 64;
+        let far = stakes.cube.value() <= stakes.cube_limit(model.rules()) / FAR;
+        // Whoever misjudges positions does not know tables by heart.
+        stakes.score().is_none() && far && self.blur.is_none()
+    }
+
+    /// Whether the tables know all that `position` is worth at each of `stakes`, so that looking ahead from it has no use.
+    #[inline]
+    pub(super) fn is_known<'s>(
         &self,
         model: &CubeModel<'_>,
         position: &Position,
-        stakes: &Stakes,
-    ) -> Option<MoneyEquities> {
-        const FAR: u32 = 64;
-        let tables = self.tables.as_ref()?;
-        let far = stakes.cube.value() <= stakes.cube_limit(model.rules()) / FAR;
-        // Whoever misjudges positions does not know tables by heart.
-        let as_reckoned = stakes.score().is_none() && far && self.blur.is_none();
-        if as_reckoned { tables.money_equities(position) } else { None }
-    }
-
-    /// Whether `position` is answered exactly, so that looking ahead from it has no use.
-    #[inline]
-    pub(super) fn is_exact(&self, position: &Position) -> bool {
-        self.tables.as_ref().is_some_and(|tables| tables.is_two_sided(position))
+        stakes: impl IntoIterator<Item = &'s Stakes>,
+    ) -> bool {
+        // Without the cube they know all; whoever has no use for a double has none for a later one.
+        let is_dead = |stakes: &Stakes| !model.doubles(stakes) && !model.doubles(&stakes.swapped());
+        self.blur.is_none()
+            && self.tables.as_ref().is_some_and(|tables| tables.is_two_sided(position))
+            && stakes.into_iter().all(|stakes| self.are_reckoned_with(model, stakes) || is_dead(stakes))
     }
 
     /// How the game ends for the player on roll in `position`, who is about to roll. A finished game is certain.

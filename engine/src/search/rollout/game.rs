@@ -48,7 +48,8 @@ impl<'r, 'm> Player<'r, 'm> {
     /// variance is reduced. `None` when the rollout has to stop.
     pub fn play(&mut self, candidate: &Candidate, number: u32) -> Option<Tally> {
         let options = &self.rollout.options;
-        let last = options.turns.unwrap_or(MOST_TURNS);
+        // The value at the end counts the right to double in, which the first turn may be without.
+        let last = options.turns.map_or(MOST_TURNS, |turns| turns.max(1));
         let mut dice = GameDice::new(options.seed, number);
         let Candidate { mut position, mut stakes, may_double, .. } = *candidate;
         let mut luck = Tally::default();
@@ -56,7 +57,7 @@ impl<'r, 'm> Player<'r, 'm> {
         let mut probabilities = self.evaluator.evaluate(&position);
         let end = loop {
             let may_double = may_double || turn > 0;
-            if position.is_over() || self.is_known(&position, stakes.as_ref()) {
+            if position.is_over() || self.evaluator.is_known(self.rollout.model, &position, &stakes) {
                 break self.value(&position, &probabilities, stakes.as_ref(), may_double);
             }
             if turn == last {
@@ -83,16 +84,6 @@ impl<'r, 'm> Player<'r, 'm> {
         let mut result = if turn % 2 == 0 { end } else { end.flipped() };
         result.add(-1.0, &luck);
         Some(result)
-    }
-
-    /// Whether the tables know all that the game's worth depends on, and the players do not misjudge it.
-    fn is_known(&self, position: &Position, stakes: Option<&Stakes>) -> bool {
-        self.evaluator.blur().is_none()
-            && self.evaluator.is_exact(position)
-            && stakes.is_none_or(|stakes| {
-                !stakes.has_cube(self.rollout.model.rules())
-                    || self.evaluator.money_equities(self.rollout.model, position, stakes).is_some()
-            })
     }
 
     /// The 0-ply value, for the player on roll, with or without the right to double this turn.

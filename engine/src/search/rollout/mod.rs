@@ -28,7 +28,7 @@ use sums::{Mean, Tally};
 pub struct RolloutOptions {
     /// The most games of each candidate; they are played 36 at a time, so that it is rounded up, and at least 72.
     pub games: u32,
-    /// Turns after which a game ends with an evaluation; `None` plays to the end.
+    /// Turns after which a game ends with an evaluation, at least 1; `None` plays to the end.
     pub turns: Option<u32>,
     /// Plies of look-ahead of the players.
     pub plies: u8,
