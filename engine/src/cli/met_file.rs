@@ -1,6 +1,6 @@
 //! Match equity tables in the XML format of GNU Backgammon (its `met.dtd`).
 
-use std::{fs, io, path::Path};
+use std::{fs, io, panic, path::Path, thread};
 
 use roxmltree::{Document, Node, ParsingOptions};
 use thiserror::Error;
@@ -50,9 +50,22 @@ pub fn load_table(path: &Path) -> Result<MatchEquityTable, TableFileError> {
     parse_table(&fs::read_to_string(path)?)
 }
 
+/// More elements and texts than any table has.
+const MOST_NODES: u32 = 20_000;
+
+/// Elements that lie in each other are parsed in calls within each other: this is room for three thousand bytes each.
+const STACK: usize = 64 << 20;
+
 fn parse_table(text: &str) -> Result<MatchEquityTable, TableFileError> {
+    thread::scope(|scope| {
+        let parsing = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, || table_of(text))?;
+        parsing.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+    })
+}
+
+fn table_of(text: &str) -> Result<MatchEquityTable, TableFileError> {
     // The files name a document type, which is not looked at.
-    let options = ParsingOptions { allow_dtd: true, nodes_limit: 100_000 };
+    let options = ParsingOptions { allow_dtd: true, nodes_limit: MOST_NODES };
     let document = Document::parse_with_options(text, options)?;
     let root = document.root_element();
     let name = descendant(root, "name").and_then(|name| name.text()).unwrap_or("unnamed").trim();
@@ -116,6 +129,17 @@ mod tests {
     }
 
     #[test]
+    fn the_largest_tables_are_read() {
+        let row = format!("<row>{}\n</row>\n", "\n<me>0.5</me>".repeat(64));
+        let text = format!(
+            "<met>\n<pre-crawford-table type='explicit'>\n{}</pre-crawford-table>\n\
+             <post-crawford-table type='explicit'>\n{row}</post-crawford-table>\n</met>",
+            row.repeat(64)
+        );
+        assert_eq!(parse_table(&text).unwrap().size(), 64);
+    }
+
+    #[test]
     fn faults_are_named() {
         let fault = |from: &str, to: &str| {
             let text = SMALL.replacen(from, to, 1);
@@ -129,6 +153,9 @@ mod tests {
         assert!(fault("0.7", "7").contains("\"7\" is no match winning chance"));
         assert!(fault("0.48", "NaN").contains("\"NaN\" is no match winning chance"));
         assert!(fault("pre-crawford-table type=\"explicit\"", "other type=\"explicit\"").contains("no XML"));
+        for deep in ["<a>".repeat(100_000), format!("<met>{}", "<info>".repeat(100_000)), "<a>".repeat(15_000)] {
+            assert!(parse_table(&deep).unwrap_err().to_string().starts_with("no XML"));
+        }
         assert!(parse_table("<met/>").unwrap_err().to_string().contains("<pre-crawford-table>"));
     }
 }
