@@ -86,7 +86,9 @@ impl<'m> Bots<'m> {
         self.ask_about(request, stop, |bot, Asked { position, stakes, question }| {
             Ok(match question {
                 Question::Eval => {
-                    Answer::Evaluation(EvaluationAnswer::new(&bot.evaluate(&position, &stakes), request.cubeful))
+                    // Without cube and score the plays of a look ahead are not chosen for their sake either.
+                    let counted = if request.cubeful { stakes } else { Stakes::CUBELESS };
+                    Answer::Evaluation(EvaluationAnswer::new(&bot.evaluate(&position, &counted), request.cubeful))
                 }
                 Question::Move(dice) => {
                     let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
@@ -181,4 +183,38 @@ impl Asked {
 fn roll(dice: [i64; 2]) -> Result<Dice, DiceError> {
     let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die)));
     Dice::new(first?, second?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use crate::net::Model;
+
+    use super::*;
+
+    /// Where the cube and the score are left out, looking ahead leaves them out too.
+    #[test]
+    fn a_cubeless_evaluation_is_the_same_at_every_score() {
+        let mut bot = Bot::new(Model::shipped(), Level::OnePly, RuleSet::Backgammon).unwrap();
+        let without = bot.evaluate(&Position::START, &Stakes::CUBELESS);
+        let plays = Dice::ALL.map(|dice| {
+            let best = bot.at_level(Level::ZeroPly).rank(&Position::START, dice, Valuation::Cubeless)[0];
+            f32::from(dice.ways()) / 36.0 * best.equity.0
+        });
+        let by_hand: f32 = plays.iter().sum();
+        assert!((without.cubeless.0 - by_hand).abs() < 2e-3, "{without:?} {by_hand}");
+        assert!((without.cubeless.0 - without.cubeful.0).abs() < 1e-5, "{without:?}");
+        let mut bots = Bots::new(bot);
+        let mut ask = |text: &str| {
+            let request = serde_json::from_str(text).unwrap();
+            serde_json::to_value(bots.answer(&request, &Stop::NEVER).unwrap()).unwrap()
+        };
+        let asked = r#"{"pos": "start", "want": "eval", "cubeful": false"#;
+        let money: Value = ask(&format!("{asked}}}"));
+        assert_eq!(money["cubeless"].as_f64().unwrap(), (f64::from(without.cubeless.0) * 1e6).round() / 1e6);
+        for stakes in [r#""match": {"length": 1, "score": [0, 0]}"#, r#""cube": {"value": 2, "owner": "opponent"}"#] {
+            assert_eq!(ask(&format!("{asked}, {stakes}}}")), money);
+        }
+    }
 }

@@ -77,6 +77,9 @@ impl Stakes {
     pub const MONEY: Stakes =
         Stakes::new(Session::Money(MoneyOptions { jacoby: false, beavers: false }), CubeState::START);
 
+    /// A game that counts its points at a cube of 1, which nobody may turn.
+    pub const CUBELESS: Stakes = Stakes { highest_cube: 1, ..Stakes::MONEY };
+
     /// Stakes with a cube that nothing but the rule set limits.
     pub const fn new(session: Session, cube: CubeState) -> Stakes {
         Stakes { session, cube, highest_cube: HIGHEST_CUBE }
