@@ -19,7 +19,8 @@
 // answer to is left alone when it fails. Any thread may use a bot; a bot answers one question after the other.
 //
 // Bear-off tables are built in a second on first use, and kept in the folder that the environment variable ZAR_CACHE
-// names or else in the user's cache folder. Levels that look ahead use all cores, or as many as RAYON_NUM_THREADS says.
+// names or else in the user's cache folder. Levels that look ahead use all cores, or as many as RAYON_NUM_THREADS says. After
+// fork() both processes may use a bot, unless it was being asked at that moment.
 //
 // This file is made from the code by cbindgen: do not edit it.
 

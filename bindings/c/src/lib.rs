@@ -193,7 +193,8 @@ pub unsafe extern "C" fn zar_bot_open(
             false => Some(unsafe { text(weights, "weights")? }.into()),
         };
         let (rules, level) = (rules.parse()?, level.parse()?);
-        let held = HeldBot::open(Opening { rules, level, weights, seed: 0, cache: CacheFolder::of_user() })?;
+        let held =
+            HeldBot::open(Opening { rules, level, weights, seed: 0, cache: CacheFolder::of_user(), threads: None })?;
         let opened = Box::new(ZarBot(held));
         // SAFETY: `bot` is not null, and so by the head of zar.h a place for a pointer.
         unsafe { bot.write(Box::into_raw(opened)) };

@@ -74,6 +74,18 @@ int main(void) {
     return 1;
   tell(status);
 
+  // The plays of a look ahead are not chosen for the sake of a score that is left out.
+  ZarBot *ahead = NULL;
+  ZarEvaluation at_a_score;
+  if (zar_bot_open("backgammon", "1ply", NULL, &ahead, &error) != ZAR_STATUS_OK
+      || zar_evaluate(ahead, start, &stakes, &evaluation, &error) != ZAR_STATUS_OK)
+    return 1;
+  stakes.match_length = 1;
+  if (zar_evaluate(ahead, start, &stakes, &at_a_score, &error) != ZAR_STATUS_OK
+      || evaluation.cubeless != at_a_score.cubeless)
+    return 1;
+  zar_bot_free(ahead);
+
   // Room for one play of sixteen; and the dice of the position, with nothing legal.
   status = zar_plays(bot, "XGID=-b----E-C---eE---c-e----B-:0:0:1:31:0:0:0:0:10", 0, 0, NULL, &play, 1, &count, &error);
   printf("%d %zu %s\n", (int)status, count, play.play);

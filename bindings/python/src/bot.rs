@@ -1,13 +1,13 @@
 //! The bot.
 
-use std::{fmt::Display, path::PathBuf};
+use std::{fmt::Display, num::NonZeroUsize, path::PathBuf};
 
 use numpy::{
     PyArray1, PyArray2, PyReadonlyArray2, PyUntypedArrayMethods,
     ndarray::{Array2, ArrayView1},
 };
 use pyo3::{exceptions::PyValueError, prelude::*};
-use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
+use rayon::prelude::*;
 use zar::{
     board::{BAR, Position},
     bot::{self, Bot as Engine},
@@ -28,9 +28,13 @@ const COUNTS: usize = BAR + 1;
 /// Positions of a batch that are worth a thread.
 const BLOCK: usize = 64;
 
+/// The most threads that a bot may be told to use.
+const MOST_THREADS: usize = 1024;
+
 /// A bot: rules, a level, and weights.
 ///
-/// Threads may share it; it answers one question after the other, and lets other threads run meanwhile.
+/// Threads may share it; it answers one question after the other, and lets other threads run meanwhile. So may processes
+/// that are forked, unless it is being asked at that moment.
 ///
 /// Args:
 ///     level: '0ply' (the bare networks) to '3ply', 'rollout', or whom to imitate: 'beginner', 'casual', 'intermediate',
@@ -44,7 +48,6 @@ const BLOCK: usize = 64;
 #[pyclass(frozen, module = "zar")]
 pub struct Bot {
     held: HeldBot,
-    pool: Option<ThreadPool>,
 }
 
 #[pymethods]
@@ -60,19 +63,20 @@ impl Bot {
         threads: Option<usize>,
         cache: Option<PathBuf>,
     ) -> PyResult<Bot> {
+        let threads = match threads {
+            Some(count @ 1..=MOST_THREADS) => NonZeroUsize::new(count),
+            Some(count) => return Err(refused(format!("{count} threads, expected 1 to {MOST_THREADS}"))),
+            None => None,
+        };
         let opening = Opening {
             rules: rules.parse().map_err(refused)?,
             level: level.parse().map_err(refused)?,
             weights: model,
             seed,
             cache: cache.map_or_else(CacheFolder::of_user, CacheFolder::at),
+            threads,
         };
-        let pool = match threads {
-            Some(threads @ 1..=1024) => Some(ThreadPoolBuilder::new().num_threads(threads).build().map_err(refused)?),
-            Some(threads) => return Err(refused(format!("{threads} threads, expected 1 to 1024"))),
-            None => None,
-        };
-        Ok(Bot { held: py.detach(|| HeldBot::open(opening)).map_err(refused)?, pool })
+        Ok(Bot { held: py.detach(|| HeldBot::open(opening)).map_err(refused)? })
     }
 
     /// How well it plays.
@@ -195,13 +199,14 @@ impl Bot {
         let positions = positions.collect::<PyResult<Vec<Position>>>()?;
         let start = PositionArg::of(Position::START);
         let stakes = start.beside(&beside(r#match, cube, jacoby, beavers)).map_err(refused)?.stakes;
-        let found = self.ask(py, |bot| {
+        let evaluated = |bot: &mut Engine<'_>| {
             stakes.check(bot.rules())?;
             let bot = &*bot;
             let evaluate = |bot: &mut Engine<'_>, position: &Position| bot.evaluate(position, &stakes);
             let parts = positions.par_iter().with_min_len(BLOCK);
             Ok::<Vec<bot::Evaluation>, AskError>(parts.map_init(|| bot.clone(), evaluate).collect())
-        })?;
+        };
+        let found = py.detach(|| self.held.ask_on_threads(evaluated)).map_err(refused)?;
         let probs = found.iter().flat_map(|found| found.probabilities.to_array()).collect();
         let probs = Array2::from_shape_vec((found.len(), 5), probs).map_err(refused)?;
         let column = |value: fn(&bot::Evaluation) -> f32| PyArray1::from_iter(py, found.iter().map(value)).unbind();
@@ -220,14 +225,7 @@ impl Bot {
         py: Python<'_>,
         question: impl FnOnce(&mut Engine<'_>) -> Result<R, AskError> + Send,
     ) -> PyResult<R> {
-        let answer = py.detach(|| {
-            let ask = || self.held.ask(question);
-            match &self.pool {
-                Some(pool) => pool.install(ask),
-                None => ask(),
-            }
-        });
-        answer.map_err(refused)
+        py.detach(|| self.held.ask(question)).map_err(refused)
     }
 
     fn rank(&self, py: Python<'_>, asked: &Asked) -> PyResult<Vec<RankedPlay>> {

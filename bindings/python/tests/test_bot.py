@@ -2,6 +2,7 @@
 
 import doctest
 import inspect
+import multiprocessing
 import subprocess
 import sys
 import threading
@@ -159,6 +160,31 @@ def test_batches_of_any_layout(bot):
     assert bot.evaluate_batch(over).cubeless[0] == -2
 
 
+def test_arrays_of_other_kinds_are_refused(bot):
+    rows = positions(bot, 3)
+    for other in (rows.astype(np.int16), rows.astype(np.uint8), rows.astype(float), rows[0], rows[None], rows.tolist()):
+        with pytest.raises(TypeError):
+            bot.evaluate_batch(other)
+    with pytest.raises(ValueError, match="shape .3, 25., expected .n, 26."):
+        bot.evaluate_batch(rows[:, 1:])
+    with pytest.raises(ValueError, match="row 1: "):
+        bot.evaluate_batch(np.stack([rows[0], np.full(26, -128, np.int8)]))
+    rows.flags.writeable = False
+    assert len(bot.evaluate_batch(np.broadcast_to(rows[0], (100, 26)))) == 100
+    for wrong in (lambda: zar.Match(-1), lambda: zar.position_id([200] * 26), lambda: zar.Bot(threads=-1)):
+        with pytest.raises(OverflowError):
+            wrong()
+
+
+@pytest.mark.parametrize("rules", ["backgammon", "tavla", "tavla2004", "table", "plain"])
+def test_a_batch_has_the_answers_by_every_rule_set(rules):
+    bot, rows = zar.Bot(rules=rules), positions(zar.Bot(), 200)
+    found = bot.evaluate_batch(rows)
+    alone = [bot.evaluate(zar.position_id(row)) for row in rows]
+    assert [tuple(row) for row in found.probs] == [one.probs for one in alone]
+    assert [*found.cubeful] == [one.cubeful for one in alone] and [*found.cubeless] == [one.cubeless for one in alone]
+
+
 def test_counts_of_checkers():
     start = zar.points(START)
     assert (start.shape, start.dtype) == ((26,), np.int8)
@@ -204,6 +230,41 @@ def test_threads_may_share_a_bot(level):
     with ThreadPoolExecutor(8) as threads:
         shared = list(threads.map(lambda dice: bot.best_play(START, dice), asked))
     assert shared == [alone.best_play(START, dice) for dice in asked]
+
+
+def test_threads_may_share_a_bot_that_has_its_own():
+    """None of a bot's own threads waits for another question than the one that is being answered."""
+    bot, alone = zar.Bot("2ply", threads=3), zar.Bot("2ply", threads=1)
+    texts = [zar.position_id(row) for row in positions(zar.Bot(), 24)]
+
+    def think(text):
+        time.sleep(0.01 * (hash(text) % 3))
+        return bot.evaluate(text)
+
+    with ThreadPoolExecutor(3) as threads:
+        shared = list(threads.map(think, texts, timeout=120))
+    assert shared == [alone.evaluate(text) for text in texts]
+
+
+@pytest.mark.skipif("fork" not in multiprocessing.get_all_start_methods(), reason="processes are not forked here")
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
+@pytest.mark.parametrize("threads", [None, 2])
+def test_forked_processes_may_use_a_bot(threads):
+    bots = [zar.Bot("0ply", threads=threads), zar.Bot("1ply", threads=threads)]
+    rows = np.stack([zar.points(START)] * 300)
+
+    def answers():
+        return [(bot.evaluate(START).cubeful, bot.evaluate_batch(rows).cubeful.tolist()) for bot in bots]
+
+    expected, context = answers(), multiprocessing.get_context("fork")
+    said = context.SimpleQueue()
+    process = context.Process(target=lambda: said.put(answers() == expected))
+    process.start()
+    process.join(60)
+    alive = process.is_alive()
+    process.kill()
+    assert not alive and process.exitcode == 0 and said.get()
+    assert answers() == expected
 
 
 def test_the_cache_is_where_it_is_said(tmp_path):

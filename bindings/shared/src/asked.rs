@@ -1,9 +1,10 @@
 //! Questions, checked as those of `zar decide` are.
 
+use rayon::ThreadPoolBuildError;
 use thiserror::Error;
 use zar::{
     bot::{Bot, BotError, CubeAdvice, Evaluation, Valuation},
-    rules::{AskingError, PositionArg, StakesError},
+    rules::{AskingError, PositionArg, Stakes, StakesError},
     search::RankedPlay,
 };
 
@@ -31,6 +32,9 @@ pub enum AskError {
     /// A cube decision that leaves the cube out.
     #[error("a cube decision needs cubeful equities")]
     CubelessCube,
+    /// No threads to look ahead on.
+    #[error("cannot start the threads: {0}")]
+    Threads(#[from] ThreadPoolBuildError),
     /// The bot refuses.
     #[error(transparent)]
     Bot(#[from] BotError),
@@ -44,7 +48,9 @@ impl Asked {
     pub fn evaluate(&self, bot: &mut Bot<'_>) -> Result<Evaluation, AskError> {
         self.check_stakes(bot)?;
         self.arg.check_before_roll()?;
-        Ok(bot.evaluate(&self.arg.position, &self.arg.stakes))
+        // Without cube and score the plays of a look ahead are not chosen for their sake either.
+        let stakes = if self.cubeful { self.arg.stakes } else { Stakes::CUBELESS };
+        Ok(bot.evaluate(&self.arg.position, &stakes))
     }
 
     /// Every legal result of the dice once, the best first; never none.

@@ -1,7 +1,12 @@
 //! A bot that brings its weights along.
 
-use std::{path::PathBuf, sync::Mutex};
+use std::{
+    num::NonZeroUsize,
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
 
+use rayon::ThreadPoolBuildError;
 use self_cell::self_cell;
 use thiserror::Error;
 use zar::{
@@ -10,6 +15,8 @@ use zar::{
     net::{Model, ModelError},
     rules::RuleSet,
 };
+
+use crate::{AskError, threads::Threads};
 
 /// Which bot is wanted.
 #[derive(Clone, Debug)]
@@ -24,6 +31,8 @@ pub struct Opening {
     pub seed: u64,
     /// Where bear-off tables are kept.
     pub cache: CacheFolder,
+    /// Threads to look ahead on; `None` for all cores.
+    pub threads: Option<NonZeroUsize>,
 }
 
 /// Why there is no bot.
@@ -37,6 +46,9 @@ pub enum OpenError {
         /// Why.
         error: ModelError,
     },
+    /// No threads to build bear-off tables on.
+    #[error("cannot start the threads: {0}")]
+    Threads(#[from] ThreadPoolBuildError),
     /// Weights for other rules.
     #[error(transparent)]
     Bot(#[from] BotError),
@@ -65,10 +77,12 @@ self_cell!(
     }
 );
 
-/// A bot with the weights by which it plays. Any thread may ask it; it answers one question after the other.
+/// A bot with the weights by which it plays. Any thread may ask it; it answers one question after the other. So may a
+/// process that is forked from the one that made it, unless it was being asked at that moment.
 pub struct HeldBot {
     rules: RuleSet,
     level: Level,
+    threads: Threads,
     bot: Mutex<BotOnWeights>,
 }
 
@@ -78,7 +92,8 @@ impl HeldBot {
     /// # Errors
     /// Weights that cannot be used, or not with these rules.
     pub fn open(opening: Opening) -> Result<HeldBot, OpenError> {
-        let Opening { rules, level, weights, seed, cache } = opening;
+        let Opening { rules, level, weights, seed, cache, threads } = opening;
+        let threads = Threads::new(threads);
         let weights = match weights {
             Some(path) => match Model::load(&path) {
                 Ok(model) => Weights::FromFile(Box::new(model)),
@@ -88,9 +103,14 @@ impl HeldBot {
         };
         let bot = BotOnWeights::try_new(weights, |weights| {
             let bot = Bot::new(weights.model(), level, rules)?.with_seed(seed);
-            Ok::<_, BotError>(bot.with_tables(BearoffTables::new(rules, cache)))
+            let tables = threads.run(|| {
+                let tables = BearoffTables::new(rules, cache);
+                tables.ready();
+                tables
+            });
+            Ok::<_, OpenError>(bot.with_tables(tables?))
         });
-        Ok(HeldBot { rules, level, bot: Mutex::new(bot?) })
+        Ok(HeldBot { rules, level, threads, bot: Mutex::new(bot?) })
     }
 
     /// The rules that it plays.
@@ -104,9 +124,33 @@ impl HeldBot {
     }
 
     /// Asks the bot, once it is done with what other threads have asked.
-    pub fn ask<R>(&self, question: impl FnOnce(&mut Bot<'_>) -> R) -> R {
+    ///
+    /// # Errors
+    /// What it answers, and a system that has no room for threads.
+    pub fn ask<R: Send>(
+        &self,
+        question: impl FnOnce(&mut Bot<'_>) -> Result<R, AskError> + Send,
+    ) -> Result<R, AskError> {
+        // The bare networks answer where they are asked: handing the question to another thread would take longer.
+        if self.level.plies() > 0 { self.ask_on_threads(question) } else { self.with_bot(question) }
+    }
+
+    /// Asks the bot something that its threads share whatever its level.
+    ///
+    /// # Errors
+    /// As [`HeldBot::ask`].
+    pub fn ask_on_threads<R: Send>(
+        &self,
+        question: impl FnOnce(&mut Bot<'_>) -> Result<R, AskError> + Send,
+    ) -> Result<R, AskError> {
+        // The lock comes first. A thread that waits for others of the pool meanwhile does what else the pool is asked: were
+        // that another question, it would wait for the lock that it holds itself.
+        self.with_bot(|bot| self.threads.run(|| question(bot))?)
+    }
+
+    fn with_bot<R>(&self, question: impl FnOnce(&mut Bot<'_>) -> R) -> R {
         // A question that failed half-way has left nothing behind that another answer rests on.
-        let mut bot = self.bot.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut bot = self.bot.lock().unwrap_or_else(PoisonError::into_inner);
         bot.with_dependent_mut(|_, bot| question(bot))
     }
 }

@@ -2,6 +2,7 @@
 
 mod asked;
 mod held_bot;
+mod threads;
 
 pub use asked::{AskError, Asked};
 pub use held_bot::{HeldBot, OpenError, Opening};

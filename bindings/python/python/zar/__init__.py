@@ -2,7 +2,8 @@
 
 A position is a text: a GNU Backgammon Position ID, ``PositionID:MatchID``, an XGID, or ``"start"``. Everything is seen by
 the player on roll; equities are points per unit of the cube, in a match EMG. Whatever is wrong raises ``ValueError`` with the
-engine's words.
+engine's words; a thing of another type raises ``TypeError``, and a number that no position, cube or match could hold may
+raise ``OverflowError``, as in Python itself.
 
 >>> import zar
 >>> bot = zar.Bot()
