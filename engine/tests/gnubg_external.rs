@@ -183,7 +183,8 @@ fn match_to(server: &Server, length: u32, seat: MatchPlayer, seed: u32, plies: u
 fn matches_as_each_player() {
     let server = Server::start(&[]);
     let counts = [Zero, One].map(|seat| match_to(&server, 5, seat, 14, 0));
-    assert!(counts.iter().all(|count| count.games > 1 && count.plays[0] > 10), "{counts:?}");
+    assert!(counts.iter().all(|count| count.plays[0] > 10), "{counts:?}");
+    assert!(counts.iter().map(|count| count.games).sum::<u32>() > 2, "{counts:?}");
     match_to(&server, 1, One, 3, 0);
     assert_nothing_refused(&server);
 }

@@ -49,7 +49,11 @@ fn plays_and_doubles_are_rolled_out() {
     assert_eq!(number(&answer["dp"]), 1.0);
     assert!(["double-drop", "double-take"].contains(&answer["action"].as_str().unwrap()), "{answer}");
     let text = zar(&["rollout", "start", "--games", "72", "--turns", "2"]);
-    assert!(String::from_utf8(text.stdout).unwrap().contains("with 95 %   72 games"));
+    let text = String::from_utf8(text.stdout).unwrap();
+    assert!(text.contains("with 95 %   72 games") && !text.contains("No game needed a roll"), "{text}");
+    // Without a roll the sure result says how it came about.
+    let dropped = String::from_utf8(zar(&["rollout", won, "--games", "72"]).stdout).unwrap();
+    assert!(dropped.contains("+1.000") && dropped.contains("a double is dropped at once"), "{dropped}");
 }
 
 #[test]

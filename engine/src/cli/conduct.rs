@@ -15,6 +15,11 @@ pub fn usage(program: &str, error: &clap::Error) -> ExitCode {
             let _ = error.print();
             ExitCode::SUCCESS
         }
+        // clap would show the whole help.
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            complain(program, "a subcommand or an argument is missing: --help lists them");
+            ExitCode::from(2)
+        }
         _ => {
             let text = error.render().to_string();
             let mut message = String::new();

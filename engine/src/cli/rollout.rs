@@ -155,6 +155,10 @@ fn evaluation(
     writeln!(out, "          {}", percentages(rolled.probabilities))?;
     writeln!(out, "se        {}", errors(&rolled.probability_errors))?;
     writeln!(out, "equity    {:>6}   {}", rolled.equity, sureness(rolled))?;
+    if rolled.probability_errors.iter().all(|&error| error == 0.0) {
+        let known = "No game needed a roll: the result is known, or a double is dropped at once.";
+        writeln!(out, "{known}\n--cube rolls both ways of the double out, --cubeless plays on without.")?;
+    }
     Ok(())
 }
 

@@ -186,7 +186,8 @@ pub fn roll_out(
     let mut tracks: Vec<Track> = candidates.iter().map(Track::new).collect();
     let mut done = 0;
     while done < blocks && tracks.iter().any(|track| track.goes_on) {
-        let next = blocks.min(done + wave).max(LEAST_BLOCKS);
+        // The first wave is short, so that who stops it early has something.
+        let next = if done == 0 { LEAST_BLOCKS } else { blocks.min((done / wave + 1) * wave) };
         let tasks: Vec<(usize, u32)> = (done * WAYS..next * WAYS)
             .flat_map(|number| {
                 let going_on = tracks.iter().enumerate().filter(|(_, track)| track.goes_on);
