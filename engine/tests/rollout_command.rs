@@ -52,7 +52,8 @@ fn plays_and_doubles_are_rolled_out() {
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains("with 95 %   72 games") && !text.contains("No game needed a roll"), "{text}");
     // Without a roll the sure result says how it came about.
-    let dropped = String::from_utf8(zar(&["rollout", won, "--games", "72"]).stdout).unwrap();
+    let dropped = "XGID=-BBBCCC------------dddc---:0:0:1:00:0:0:0:0:10";
+    let dropped = String::from_utf8(zar(&["rollout", dropped, "--games", "72"]).stdout).unwrap();
     assert!(dropped.contains("+1.000") && dropped.contains("a double is dropped at once"), "{dropped}");
 }
 
