@@ -17,7 +17,7 @@ use zar::{
     board::{CubeOwner, CubeState, HIGHEST_CUBE, Position},
     cube::CubeAction,
     exact::CacheFolder,
-    rules::{Beside, Dice, DiceError, MatchScore, PositionArg, Stakes},
+    rules::{Beside, Dice, MatchScore, PositionArg, Stakes},
     search::RankedPlay,
 };
 use zar_bindings::{Asked, HeldBot, Opening};
@@ -390,7 +390,10 @@ unsafe fn asked(position: *const c_char, stakes: *const ZarStakes, dice: Option<
     // SAFETY: the caller's.
     let (position, stakes) = unsafe { (text(position, "position")?, stakes.as_ref()) };
     let arg: PositionArg = position.parse()?;
-    let said = Beside { dice: dice.filter(|dice| *dice != [0, 0]).map(roll).transpose()?, ..Beside::default() };
+    let said = Beside {
+        dice: dice.filter(|dice| *dice != [0, 0]).map(|dice| Dice::try_from(dice.map(i64::from))).transpose()?,
+        ..Beside::default()
+    };
     let Some(stakes) = stakes else { return Ok(Asked { arg: arg.beside(&said)?, cubeful: true }) };
     let highest_cube = match stakes.highest_cube {
         0 => HIGHEST_CUBE,
@@ -417,11 +420,6 @@ unsafe fn asked(position: *const c_char, stakes: *const ZarStakes, dice: Option<
     // These stakes are all there are, whatever the position says.
     let arg = PositionArg { stakes: Stakes { highest_cube, ..Stakes::MONEY }, ..arg };
     Ok(Asked { arg: arg.beside(&said)?, cubeful: stakes.cubeless == 0 })
-}
-
-fn roll(dice: [c_int; 2]) -> Result<Dice, DiceError> {
-    let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die.into())));
-    Dice::new(first?, second?)
 }
 
 impl ZarPlay {

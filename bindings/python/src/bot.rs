@@ -12,7 +12,7 @@ use zar::{
     board::{BAR, Position},
     bot::{self, Bot as Engine},
     exact::CacheFolder,
-    rules::{Beside, Dice, DiceError, PositionArg},
+    rules::{Beside, Dice, PositionArg},
     search::RankedPlay,
 };
 use zar_bindings::{AskError, Asked, HeldBot, Opening};
@@ -129,9 +129,8 @@ impl Bot {
         jacoby: Option<bool>,
         beavers: Option<bool>,
     ) -> PyResult<Vec<Play>> {
-        let said = Beside { dice: dice.map(roll).transpose()?, ..beside(r#match, cube, jacoby, beavers) };
-        let asked = asked(position, said, cubeful)?;
-        Ok(self.rank(py, &asked)?.iter().map(|ranked| Play::new(&asked.arg.position, ranked)).collect())
+        let (position, ranked) = self.rank(py, position, dice, cubeful, beside(r#match, cube, jacoby, beavers))?;
+        Ok(ranked.iter().map(|ranked| Play::new(&position, ranked)).collect())
     }
 
     /// The best play of a roll; the first one of plays().
@@ -148,9 +147,8 @@ impl Bot {
         jacoby: Option<bool>,
         beavers: Option<bool>,
     ) -> PyResult<Play> {
-        let said = Beside { dice: dice.map(roll).transpose()?, ..beside(r#match, cube, jacoby, beavers) };
-        let asked = asked(position, said, cubeful)?;
-        Ok(Play::new(&asked.arg.position, &self.rank(py, &asked)?[0]))
+        let (position, ranked) = self.rank(py, position, dice, cubeful, beside(r#match, cube, jacoby, beavers))?;
+        Ok(Play::new(&position, &ranked[0]))
     }
 
     /// Whether the player on roll should double before he rolls, and what the opponent should answer; dice in the position
@@ -228,8 +226,18 @@ impl Bot {
         py.detach(|| self.held.ask(question)).map_err(refused)
     }
 
-    fn rank(&self, py: Python<'_>, asked: &Asked) -> PyResult<Vec<RankedPlay>> {
-        self.ask(py, |bot| asked.rank(bot))
+    /// The plays of a roll, the best first, and the position before them.
+    fn rank(
+        &self,
+        py: Python<'_>,
+        position: &str,
+        dice: Option<[i64; 2]>,
+        cubeful: bool,
+        said: Beside,
+    ) -> PyResult<(Position, Vec<RankedPlay>)> {
+        let dice = dice.map(Dice::try_from).transpose().map_err(refused)?;
+        let asked = asked(position, Beside { dice, ..said }, cubeful)?;
+        Ok((asked.arg.position, self.ask(py, |bot| asked.rank(bot))?))
     }
 }
 
@@ -259,11 +267,6 @@ fn beside(score: Option<Match>, cube: Option<Cube>, jacoby: Option<bool>, beaver
 fn asked(position: &str, said: Beside, cubeful: bool) -> PyResult<Asked> {
     let arg: PositionArg = position.parse().map_err(refused)?;
     Ok(Asked { arg: arg.beside(&said).map_err(refused)?, cubeful })
-}
-
-fn roll(dice: [i64; 2]) -> PyResult<Dice> {
-    let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| refused(DiceError::Value(die))));
-    Dice::new(first?, second?).map_err(refused)
 }
 
 /// What is wrong, in the words of the engine.

@@ -3,7 +3,7 @@
 use crate::{
     board::{CubeState, Position},
     bot::{Bot, BotError, Level, Valuation},
-    rules::{Beside, Dice, DiceError, MatchScore, PositionArg, RuleSet, Stakes},
+    rules::{Beside, Dice, MatchScore, PositionArg, RuleSet, Stakes},
     search::Stop,
 };
 
@@ -141,7 +141,7 @@ pub enum Question {
 impl Asked {
     fn read(request: &Request, arg: PositionArg, rules: RuleSet) -> Result<Asked, RequestError> {
         let said = Beside {
-            dice: request.dice.map(roll).transpose()?,
+            dice: request.dice.map(Dice::try_from).transpose()?,
             cube: match &request.cube {
                 Some(CubeRequest { value, owner }) => Some(CubeState::new(*value, (*owner).into())?),
                 None => None,
@@ -178,11 +178,6 @@ impl Asked {
         };
         Ok(Asked { position, stakes, question })
     }
-}
-
-fn roll(dice: [i64; 2]) -> Result<Dice, DiceError> {
-    let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die)));
-    Dice::new(first?, second?)
 }
 
 #[cfg(test)]

@@ -99,6 +99,16 @@ impl Dice {
 }
 
 /// Written `31`.
+/// Dice as programs send them: any numbers.
+impl TryFrom<[i64; 2]> for Dice {
+    type Error = DiceError;
+
+    fn try_from(dice: [i64; 2]) -> Result<Dice, DiceError> {
+        let [first, second] = dice.map(|die| u8::try_from(die).map_err(|_| DiceError::Value(die)));
+        Dice::new(first?, second?)
+    }
+}
+
 impl fmt::Display for Dice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}{}", self.high, self.low)
