@@ -12,6 +12,7 @@ use crate::{
 use super::{
     Model, OUTPUTS, PositionClass, Probabilities, forward,
     quantised::{self, QuantisedNetwork},
+    sieve::Sifted,
 };
 
 /// The numbers in which networks are computed.
@@ -35,8 +36,10 @@ pub struct Evaluator<'m> {
     /// The positions whose first layers the accumulators hold. All rolls of a position are looked at in a row, and begin with
     /// the same one.
     accumulated: [Option<Position>; PositionClass::ALL.len()],
-    /// What the sieve says of plays, and their places.
-    sifted: Vec<(f32, usize)>,
+    /// What the sieve says of plays.
+    sifted: Sifted,
+    /// The places of the plays that lead to each class.
+    places: [Vec<usize>; PositionClass::ALL.len()],
 }
 
 /// The buffers of a forward pass, accumulators in the order of [`PositionClass::ALL`].
@@ -101,7 +104,8 @@ impl<'m> Evaluator<'m> {
             arch: Arch::new(),
             pass: Pass::new(model, precision),
             accumulated: Default::default(),
-            sifted: Vec::new(),
+            sifted: Sifted::default(),
+            places: Default::default(),
         }
     }
 
@@ -150,8 +154,9 @@ impl<'m> Evaluator<'m> {
         }
         let class = PositionClass::of(position);
         self.accumulate(class, position);
-        let outputs = self.evaluate_from(class, position);
-        Probabilities::from_array(outputs).made_possible(position, self.rules)
+        let mut found = Probabilities::default();
+        self.evaluate_from(class, &[position], |_, outputs| found = Probabilities::from_array(outputs));
+        found.made_possible(position, self.rules)
     }
 
     /// Evaluates the results of all `plays` of one position, each as the next player sees it, in their order.
@@ -159,17 +164,35 @@ impl<'m> Evaluator<'m> {
     /// The first layer is computed once and then changed by what each play changes.
     pub fn evaluate_plays(&mut self, position: &Position, plays: &[LegalPlay], results: &mut Vec<Probabilities>) {
         results.clear();
-        let unmoved = position.swapped();
-        for LegalPlay { after, .. } in plays {
-            if let Some(outcome) = Outcome::of(after, self.rules) {
-                results.push(Probabilities::certain(outcome));
-                continue;
-            }
-            let class = PositionClass::of(after);
-            self.accumulate(class, &unmoved);
-            let outputs = self.evaluate_from(class, after);
-            results.push(Probabilities::from_array(outputs).made_possible(after, self.rules));
+        let mut places = std::mem::take(&mut self.places);
+        for (place, LegalPlay { after, .. }) in plays.iter().enumerate() {
+            results.push(match Outcome::of(after, self.rules) {
+                Some(outcome) => Probabilities::certain(outcome),
+                None => {
+                    places[PositionClass::of(after).index()].push(place);
+                    Probabilities::default()
+                }
+            });
         }
+        let unmoved = position.swapped();
+        for (class, places) in PositionClass::ALL.into_iter().zip(&mut places) {
+            if !places.is_empty() {
+                self.accumulate(class, &unmoved);
+            }
+            for places in places.chunks(quantised::GROUP) {
+                let mut group = [&Position::START; quantised::GROUP];
+                for (position, &place) in group.iter_mut().zip(places) {
+                    *position = &plays[place].after;
+                }
+                let rules = self.rules;
+                self.evaluate_from(class, &group[..places.len()], |i, outputs| {
+                    let place = places[i];
+                    results[place] = Probabilities::from_array(outputs).made_possible(&plays[place].after, rules);
+                });
+            }
+            places.clear();
+        }
+        self.places = places;
     }
 
     /// Keeps those of many plays of one position that are worth an evaluation, in their order: where there is a sieve,
@@ -177,13 +200,14 @@ impl<'m> Evaluator<'m> {
     pub fn sift(&mut self, position: &Position, plays: &mut LegalPlays, most: usize) {
         let Some(sieve) = self.model.sieve().filter(|_| plays.len() > most) else { return };
         sieve.equities(self.arch, position, plays, self.rules, &mut self.sifted);
-        if self.sifted.len() <= most {
+        let found = &mut self.sifted.found;
+        if found.len() <= most {
             return;
         }
         // The opponent is on roll in the results: what is best for him goes.
         let worse = |a: &(f32, usize), b: &(f32, usize)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
-        self.sifted.select_nth_unstable_by(most, worse);
-        let gone = &mut self.sifted[most..];
+        found.select_nth_unstable_by(most, worse);
+        let gone = &mut found[most..];
         gone.sort_unstable_by_key(|&(_, place)| place);
         let mut gone = gone.iter().map(|&(_, place)| place).peekable();
         plays.retain(|place| gone.next_if_eq(&place).is_none());
@@ -206,17 +230,20 @@ impl<'m> Evaluator<'m> {
         }
     }
 
-    /// Evaluates `position` by a class's network, from the first layer that was computed last.
+    /// Evaluates positions by a class's network, from the first layer that was computed last, and hands what it finds of
+    /// each to `found`, with its place among them.
     #[inline]
-    fn evaluate_from(&mut self, class: PositionClass, position: &Position) -> [f32; OUTPUTS] {
+    fn evaluate_from(&mut self, class: PositionClass, positions: &[&Position], mut found: impl FnMut(usize, [f32; OUTPUTS])) {
         match &mut self.pass {
             Pass::Exact { accumulators, activations } => {
-                let network = self.model.network(class);
-                forward::evaluate_from(self.arch, network, &accumulators[class.index()], position, activations)
+                let (network, parent) = (self.model.network(class), &accumulators[class.index()]);
+                for (i, position) in positions.iter().enumerate() {
+                    found(i, forward::evaluate_from(self.arch, network, parent, position, activations));
+                }
             }
             Pass::Quantised { networks, accumulators, activations } => {
-                let network = &networks[class.index()];
-                quantised::evaluate_from(self.arch, network, &accumulators[class.index()], position, activations)
+                let (network, parent) = (&networks[class.index()], &accumulators[class.index()]);
+                quantised::evaluate_from(self.arch, network, parent, positions, activations, found);
             }
         }
     }
@@ -225,7 +252,9 @@ impl<'m> Evaluator<'m> {
     #[cfg(test)]
     pub(super) fn evaluate_unmasked(&mut self, position: &Position) -> [f32; OUTPUTS] {
         self.accumulate(PositionClass::Contact, position);
-        self.evaluate_from(PositionClass::Contact, position)
+        let mut found = [0.0; OUTPUTS];
+        self.evaluate_from(PositionClass::Contact, &[position], |_, outputs| found = outputs);
+        found
     }
 }
 

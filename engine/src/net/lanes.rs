@@ -10,6 +10,8 @@ pub trait Lanes: Copy {
     type Words: Pod;
     /// 32-bit integers, half as many.
     type Sums: Pod;
+    /// How many vectors the processor keeps at hand.
+    const REGISTERS: usize;
 
     /// `a + b`, wrapping around.
     fn add(self, a: Self::Words, b: Self::Words) -> Self::Words;
@@ -28,6 +30,9 @@ pub trait Lanes: Copy {
 
     /// Bit i: pair i holds something else than zeros.
     fn occupied(self, pairs: &[[i16; 2]; 16]) -> u16;
+
+    /// Each number shifted to the right by its `shift` (0 to 31) and cut to the range from 0 to its `most`, which is one of 16 bits.
+    fn activate(self, sums: &[i32; 16], shift: &[i32; 16], most: &[i32; 16]) -> [i16; 16];
 }
 
 /// Plain code, for processors whose vector instructions have no implementation here.
@@ -37,6 +42,7 @@ pub struct Portable;
 impl Lanes for Portable {
     type Words = [i16; 8];
     type Sums = [i32; 4];
+    const REGISTERS: usize = 16;
 
     #[inline(always)]
     fn add(self, a: [i16; 8], b: [i16; 8]) -> [i16; 8] {
@@ -68,6 +74,11 @@ impl Lanes for Portable {
     fn occupied(self, pairs: &[[i16; 2]; 16]) -> u16 {
         pairs.iter().enumerate().fold(0, |bits, (i, pair)| bits | u16::from(*pair != [0, 0]) << i)
     }
+
+    #[inline(always)]
+    fn activate(self, sums: &[i32; 16], shift: &[i32; 16], most: &[i32; 16]) -> [i16; 16] {
+        std::array::from_fn(|i| (sums[i] >> (shift[i] & 31)).max(0).min(most[i]) as i16)
+    }
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -81,6 +92,7 @@ mod x86 {
     impl Lanes for V3 {
         type Words = __m256i;
         type Sums = __m256i;
+        const REGISTERS: usize = 16;
 
         #[inline(always)]
         fn add(self, a: __m256i, b: __m256i) -> __m256i {
@@ -116,11 +128,26 @@ mod x86 {
             });
             !(low | high << 8)
         }
+
+        #[inline(always)]
+        fn activate(self, sums: &[i32; 16], shift: &[i32; 16], most: &[i32; 16]) -> [i16; 16] {
+            let mut halves: [__m256i; 2] = bytemuck::cast(*sums);
+            let (shift, most): ([__m256i; 2], [__m256i; 2]) = (bytemuck::cast(*shift), bytemuck::cast(*most));
+            for i in 0..2 {
+                let shifted = self.avx2._mm256_srav_epi32(halves[i], shift[i]);
+                let positive = self.avx2._mm256_max_epi32(shifted, self.avx._mm256_setzero_si256());
+                halves[i] = self.avx2._mm256_min_epi32(positive, most[i]);
+            }
+            let packed = self.avx2._mm256_packs_epi32(halves[0], halves[1]);
+            // Packing works within halves of a vector: the second and the third quarter change places.
+            bytemuck::cast(self.avx2._mm256_permute4x64_epi64::<0b11_01_10_00>(packed))
+        }
     }
 
     impl Lanes for V4 {
         type Words = __m512i;
         type Sums = __m512i;
+        const REGISTERS: usize = 32;
 
         #[inline(always)]
         fn add(self, a: __m512i, b: __m512i) -> __m512i {
@@ -151,6 +178,15 @@ mod x86 {
         fn occupied(self, pairs: &[[i16; 2]; 16]) -> u16 {
             let pairs: __m512i = bytemuck::cast(*pairs);
             self.avx512f._mm512_test_epi32_mask(pairs, pairs)
+        }
+
+        #[inline(always)]
+        fn activate(self, sums: &[i32; 16], shift: &[i32; 16], most: &[i32; 16]) -> [i16; 16] {
+            let (sums, shift, most): (__m512i, __m512i, __m512i) =
+                (bytemuck::cast(*sums), bytemuck::cast(*shift), bytemuck::cast(*most));
+            let shifted = self.avx512f._mm512_srav_epi32(sums, shift);
+            let positive = self.avx512f._mm512_max_epi32(shifted, self.avx512f._mm512_setzero_si512());
+            bytemuck::cast(self.avx512f._mm512_cvtepi32_epi16(self.avx512f._mm512_min_epi32(positive, most)))
         }
     }
 }

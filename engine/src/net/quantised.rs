@@ -33,10 +33,13 @@ const MARGIN: f64 = 4.0;
 /// 16-bit numbers side by side, aligned for vector loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct WordBlock([i16; WordBlock::SIZE]);
+pub struct WordBlock([i16; WordBlock::SIZE]);
 
 impl WordBlock {
-    const SIZE: usize = 32;
+    /// Numbers in a block.
+    pub const SIZE: usize = 32;
+    /// Nothing but zeros.
+    pub const ZERO: WordBlock = WordBlock([0; WordBlock::SIZE]);
 }
 
 /// 32-bit numbers side by side, aligned for vector loads.
@@ -147,6 +150,41 @@ impl QuantisedNetwork {
         }
         quantised.unit = std::array::from_fn(|output| (1.0 / interface.scale[output]) as f32);
         quantised
+    }
+}
+
+/// The outputs of a network whose only dense layer this is.
+#[derive(Clone, Debug)]
+pub struct Outputs {
+    layer: QuantisedLayer,
+    unit: [f32; OUTPUTS],
+}
+
+impl Outputs {
+    /// A layer whose inputs are in steps of which `scale` make 1, and at most `most` steps.
+    pub fn new(layer: &DenseLayer, scale: f64, most: Vec<i32>) -> Outputs {
+        let inputs = Interface { order: (0..layer.inputs()).collect(), scale: vec![scale; layer.inputs()], most };
+        // The activation follows hidden layers alone.
+        let (layer, Interface { scale, .. }) = dense_layer(layer, &inputs, Activation::Relu, None);
+        Outputs { layer, unit: std::array::from_fn(|output| (1.0 / scale[output]) as f32) }
+    }
+
+    /// The outputs before the logistic function for a group of inputs, none of which is negative.
+    #[inline(always)]
+    pub fn of<L: Lanes>(
+        &self,
+        lanes: L,
+        inputs: [&[WordBlock]; GROUP],
+        Activations { sums, occupied, .. }: &mut Activations,
+    ) -> [[f32; OUTPUTS]; GROUP] {
+        dense(lanes, &self.layer, inputs, sums, occupied);
+        let mut outputs = [[0.0; OUTPUTS]; GROUP];
+        for (outputs, sums) in outputs.iter_mut().zip(sums) {
+            for (output, (&sum, unit)) in outputs.iter_mut().zip(sums[0].0.iter().zip(self.unit)) {
+                *output = sum as f32 * unit;
+            }
+        }
+        outputs
     }
 }
 
@@ -339,11 +377,16 @@ impl Accumulator {
     }
 }
 
-/// Buffers between the layers.
+/// The most positions that go through the layers side by side, so that each weight is read once for all of them.
+pub const GROUP: usize = 4;
+
+/// Buffers between the layers, for each position of a group.
 #[derive(Clone, Debug, Default)]
 pub struct Activations {
-    hidden: Vec<WordBlock>,
-    sums: Vec<SumBlock>,
+    hidden: [Vec<WordBlock>; GROUP],
+    sums: [Vec<SumBlock>; GROUP],
+    /// For every 16 pairs of inputs, which of them are not zero in all positions.
+    occupied: Vec<u16>,
 }
 
 /// Computes the first layer of `position` from nothing.
@@ -357,20 +400,47 @@ pub fn accumulate(arch: Arch, network: &QuantisedNetwork, position: &Position, a
     }
 }
 
-/// Evaluates `position`, whose first layer is computed from that of a `parent` by the slots in which they differ.
+/// Evaluates positions whose first layers are computed from that of a `parent` by the slots in which they differ, and
+/// hands what it finds of each to `found`, with its place among them.
 pub fn evaluate_from(
     arch: Arch,
     network: &QuantisedNetwork,
     parent: &Accumulator,
-    position: &Position,
+    mut positions: &[&Position],
     activations: &mut Activations,
-) -> [f32; OUTPUTS] {
+    mut found: impl FnMut(usize, [f32; OUTPUTS]),
+) {
+    let mut place = 0;
+    let mut hand_over = |outputs| {
+        found(place, outputs);
+        place += 1;
+    };
+    while let Some((&group, rest)) = positions.split_first_chunk::<GROUP>() {
+        evaluate_group(arch, network, parent, group, activations).into_iter().for_each(&mut hand_over);
+        positions = rest;
+    }
+    if let Some((&group, rest)) = positions.split_first_chunk::<2>() {
+        evaluate_group(arch, network, parent, group, activations).into_iter().for_each(&mut hand_over);
+        positions = rest;
+    }
+    for &position in positions {
+        evaluate_group(arch, network, parent, [position], activations).into_iter().for_each(&mut hand_over);
+    }
+}
+
+fn evaluate_group<const P: usize>(
+    arch: Arch,
+    network: &QuantisedNetwork,
+    parent: &Accumulator,
+    positions: [&Position; P],
+    activations: &mut Activations,
+) -> [[f32; OUTPUTS]; P] {
     match arch {
         #[cfg(target_arch = "x86_64")]
-        Arch::V4(lanes) => lanes.vectorize(EvaluateFrom { lanes, network, parent, position, activations }),
+        Arch::V4(lanes) => lanes.vectorize(EvaluateFrom { lanes, network, parent, positions, activations }),
         #[cfg(target_arch = "x86_64")]
-        Arch::V3(lanes) => lanes.vectorize(EvaluateFrom { lanes, network, parent, position, activations }),
-        _ => EvaluateFrom { lanes: Portable, network, parent, position, activations }.call(),
+        Arch::V3(lanes) => lanes.vectorize(EvaluateFrom { lanes, network, parent, positions, activations }),
+        _ => EvaluateFrom { lanes: Portable, network, parent, positions, activations }.call(),
     }
 }
 
@@ -398,37 +468,45 @@ impl<L: Lanes> NullaryFnOnce for Accumulate<'_, L> {
     }
 }
 
-struct EvaluateFrom<'a, L> {
+struct EvaluateFrom<'a, L, const P: usize> {
     lanes: L,
     network: &'a QuantisedNetwork,
     parent: &'a Accumulator,
-    position: &'a Position,
+    positions: [&'a Position; P],
     activations: &'a mut Activations,
 }
 
-impl<L: Lanes> NullaryFnOnce for EvaluateFrom<'_, L> {
-    type Output = [f32; OUTPUTS];
+impl<L: Lanes, const P: usize> NullaryFnOnce for EvaluateFrom<'_, L, P> {
+    type Output = [[f32; OUTPUTS]; P];
 
     #[inline(always)]
-    fn call(self) -> [f32; OUTPUTS] {
-        let EvaluateFrom { lanes, network, parent, position, activations: Activations { hidden, sums } } = self;
-        let mut slots = [NO_ROW; MAX_SLOTS];
-        network.features.fill(position, &mut slots);
-        let changes = Changes::between(&parent.slots, &slots);
-        hidden.resize(parent.sums.len(), WordBlock::default());
+    fn call(self) -> [[f32; OUTPUTS]; P] {
+        let EvaluateFrom { lanes, network, parent, positions, activations } = self;
+        let Activations { hidden, sums, occupied } = activations;
+        let (hidden, _) = hidden.split_first_chunk_mut::<P>().expect("no group is larger than the buffers");
+        let (sums, _) = sums.split_first_chunk_mut::<P>().expect("no group is larger than the buffers");
         let most: &[L::Words] = cast_slice(&network.most);
-        sum_rows(lanes, network, &parent.sums, changes.added(), changes.removed(), hidden, |sum, place| {
-            lanes.clamp(sum, most[place])
-        });
+        for (position, hidden) in positions.into_iter().zip(hidden.iter_mut()) {
+            let mut slots = [NO_ROW; MAX_SLOTS];
+            network.features.fill(position, &mut slots);
+            let changes = Changes::between(&parent.slots, &slots);
+            hidden.resize(parent.sums.len(), WordBlock::default());
+            sum_rows(lanes, network, &parent.sums, changes.added(), changes.removed(), hidden, |sum, place| {
+                lanes.clamp(sum, most[place])
+            });
+        }
         let (last, before) = network.dense.split_last().expect("a network has a last layer");
         for layer in before {
-            sums.resize(layer.bias.len(), SumBlock::default());
-            dense(lanes, layer, hidden, sums);
-            activate(layer, sums, hidden);
+            dense(lanes, layer, hidden.each_ref().map(Vec::as_slice), sums, occupied);
+            for (sums, hidden) in sums.iter().zip(hidden.iter_mut()) {
+                activate(lanes, layer, sums, hidden);
+            }
         }
-        sums.resize(last.bias.len(), SumBlock::default());
-        dense(lanes, last, hidden, sums);
-        std::array::from_fn(|output| logistic(sums[0].0[output] as f32 * network.unit[output]))
+        dense(lanes, last, hidden.each_ref().map(Vec::as_slice), sums, occupied);
+        std::array::from_fn(|place| {
+            let sums = &sums[place][0].0;
+            std::array::from_fn(|output| logistic(sums[output] as f32 * network.unit[output]))
+        })
     }
 }
 
@@ -494,69 +572,101 @@ fn sum_vectors<L: Lanes, const N: usize>(
     }
 }
 
+/// One layer, for positions side by side.
 #[inline(always)]
-fn dense<L: Lanes>(lanes: L, layer: &QuantisedLayer, inputs: &[WordBlock], outputs: &mut [SumBlock]) {
-    let pairs: &[[i16; 2]] = cast_slice(inputs);
-    let outputs: &mut [L::Sums] = cast_slice_mut(outputs);
-    let mut first = 0;
-    while first + 8 <= outputs.len() {
-        dense_vectors::<L, 8>(lanes, layer, pairs, outputs, first);
-        first += 8;
-    }
-    if first + 4 <= outputs.len() {
-        dense_vectors::<L, 4>(lanes, layer, pairs, outputs, first);
-        first += 4;
-    }
-    if first + 2 <= outputs.len() {
-        dense_vectors::<L, 2>(lanes, layer, pairs, outputs, first);
-        first += 2;
-    }
-    if first < outputs.len() {
-        dense_vectors::<L, 1>(lanes, layer, pairs, outputs, first);
-    }
-}
-
-/// `N` vectors of outputs, from the pairs of inputs that are not zero: after a ReLU few are.
-#[inline(always)]
-fn dense_vectors<L: Lanes, const N: usize>(
+fn dense<L: Lanes, const P: usize>(
     lanes: L,
     layer: &QuantisedLayer,
-    pairs: &[[i16; 2]],
-    outputs: &mut [L::Sums],
+    inputs: [&[WordBlock]; P],
+    outputs: &mut [Vec<SumBlock>; P],
+    occupied: &mut Vec<u16>,
+) {
+    let inputs: [&[[[i16; 2]; 16]]; P] = inputs.map(cast_slice);
+    occupied.resize(inputs[0].len(), 0);
+    for (chunk, occupied) in occupied.iter_mut().enumerate() {
+        *occupied = 0;
+        for inputs in &inputs {
+            *occupied |= lanes.occupied(&inputs[chunk]);
+        }
+    }
+    for outputs in outputs.iter_mut() {
+        outputs.resize(layer.bias.len(), SumBlock::default());
+    }
+    let mut outputs: [&mut [L::Sums]; P] = outputs.each_mut().map(|outputs| cast_slice_mut(outputs));
+    let mut first = 0;
+    first = dense_blocks::<L, P, 8>(lanes, layer, &inputs, &mut outputs, occupied, first);
+    first = dense_blocks::<L, P, 4>(lanes, layer, &inputs, &mut outputs, occupied, first);
+    first = dense_blocks::<L, P, 2>(lanes, layer, &inputs, &mut outputs, occupied, first);
+    dense_blocks::<L, P, 1>(lanes, layer, &inputs, &mut outputs, occupied, first);
+}
+
+/// As many times `N` vectors of outputs as there are from the `first` on, if so many sums stay in registers; where the
+/// rest begins.
+#[inline(always)]
+fn dense_blocks<L: Lanes, const P: usize, const N: usize>(
+    lanes: L,
+    layer: &QuantisedLayer,
+    inputs: &[&[[[i16; 2]; 16]]; P],
+    outputs: &mut [&mut [L::Sums]; P],
+    occupied: &[u16],
+    mut first: usize,
+) -> usize {
+    if N == 1 || P * N <= L::REGISTERS / 2 {
+        while first + N <= outputs[0].len() {
+            dense_vectors::<L, P, N>(lanes, layer, inputs, outputs, occupied, first);
+            first += N;
+        }
+    }
+    first
+}
+
+/// `N` vectors of outputs of each position, from the pairs of inputs that are not zero in all of them: after a ReLU few are,
+/// and positions that come from one parent have most of them in common.
+#[inline(always)]
+fn dense_vectors<L: Lanes, const P: usize, const N: usize>(
+    lanes: L,
+    layer: &QuantisedLayer,
+    inputs: &[&[[[i16; 2]; 16]]; P],
+    outputs: &mut [&mut [L::Sums]; P],
+    occupied: &[u16],
     first: usize,
 ) {
-    let stride = outputs.len();
+    let stride = outputs[0].len();
     let weights: &[L::Words] = &cast_slice(&layer.weight)[first..];
     let bias: &[L::Sums] = &cast_slice(&layer.bias)[first..];
-    let mut sums: [L::Sums; N] = std::array::from_fn(|i| bias[i]);
-    for (chunk, pairs) in pairs.as_chunks::<16>().0.iter().enumerate() {
-        let mut occupied = lanes.occupied(pairs);
+    let mut sums: [[L::Sums; N]; P] = [std::array::from_fn(|i| bias[i]); P];
+    for (chunk, &occupied) in occupied.iter().enumerate() {
+        let mut occupied = occupied;
         while occupied != 0 {
             let pair = occupied.trailing_zeros() as usize;
             occupied &= occupied - 1;
-            let inputs = lanes.splat(pairs[pair]);
+            let mut splats = [lanes.splat([0; 2]); P];
+            for place in 0..P {
+                splats[place] = lanes.splat(inputs[place][chunk][pair]);
+            }
             let weights = &weights[(16 * chunk + pair) * stride..][..N];
             for i in 0..N {
-                sums[i] = lanes.add_products(sums[i], inputs, weights[i]);
+                for place in 0..P {
+                    sums[place][i] = lanes.add_products(sums[place][i], splats[place], weights[i]);
+                }
             }
         }
     }
-    outputs[first..first + N].copy_from_slice(&sums);
+    for (outputs, sums) in outputs.iter_mut().zip(&sums) {
+        outputs[first..first + N].copy_from_slice(sums);
+    }
 }
 
 /// Turns sums into the activations that the next layer reads.
 #[inline(always)]
-fn activate(layer: &QuantisedLayer, sums: &[SumBlock], hidden: &mut Vec<WordBlock>) {
+fn activate<L: Lanes>(lanes: L, layer: &QuantisedLayer, sums: &[SumBlock], hidden: &mut Vec<WordBlock>) {
     hidden.resize(sums.len().div_ceil(2), WordBlock::default());
-    let words: &mut [[i16; SumBlock::SIZE]] = cast_slice_mut(hidden);
-    for (block, words) in words.iter_mut().enumerate() {
-        if let Some(sums) = sums.get(block) {
-            let (shift, most) = (&layer.shift[block].0, &layer.most[block].0);
-            for i in 0..SumBlock::SIZE {
-                words[i] = (sums.0[i] >> (shift[i] & 31)).max(0).min(most[i]) as i16;
-            }
-        } else {
-            *words = [0; SumBlock::SIZE];
-        }
+    let (words, _) = cast_slice_mut::<_, i16>(hidden).as_chunks_mut::<{ SumBlock::SIZE }>();
+    for (words, (sums, (shift, most))) in
+        words.iter_mut().zip(sums.iter().zip(layer.shift.iter().zip(&layer.most)))
+    {
+        *words = lanes.activate(&sums.0, &shift.0, &most.0);
     }
+    // Half a block may be left over.
+    words[sums.len()..].fill([0; SumBlock::SIZE]);
 }

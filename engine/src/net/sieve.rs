@@ -2,17 +2,23 @@
 //!
 //! A sieve is a [`Network`] that reads [`FeatureSet::ContactCounts`] and has no hidden layer behind the first. Here it is
 //! in a form of its own: a row of 16-bit numbers for each count on each point of the board, so that a play costs a row in
-//! and a row out for each point that it changes. Sums of integers are exact, and the few floating-point operations behind
-//! them are taken in a fixed order: every processor computes the same.
+//! and a row out for each point that it changes, and the outputs of several plays are computed side by side. Sums of
+//! integers are exact, and the few floating-point operations behind them are taken in a fixed order: every processor computes
+//! the same.
 
-use pulp::{Arch, WithSimd};
+use bytemuck::{cast_slice, cast_slice_mut};
+use pulp::{Arch, NullaryFnOnce};
 
 use crate::{
     board::{BAR, CHECKERS, Position},
     rules::{LegalPlay, RuleSet},
 };
 
-use super::{Activation, FeatureSet, FirstLayer, Network, OUTPUTS, PositionClass, features};
+use super::{
+    Activation, FeatureSet, FirstLayer, Network, PositionClass, features,
+    lanes::{Lanes, Portable},
+    quantised::{Activations, GROUP, Outputs, WordBlock},
+};
 
 /// Width of a sieve's first layer.
 const WIDTH: usize = FirstLayer::WIDTH_STEP;
@@ -20,7 +26,9 @@ const WIDTH: usize = FirstLayer::WIDTH_STEP;
 /// Counts on a point of the board, from −15 (the opponent's) to 15.
 const COUNTS: usize = 2 * CHECKERS as usize + 1;
 
-type Row = [i16; WIDTH];
+type Row = [WordBlock; WIDTH / WordBlock::SIZE];
+
+const EMPTY: Row = [WordBlock::ZERO; WIDTH / WordBlock::SIZE];
 
 /// A sieve, ready for use.
 #[derive(Clone, Debug)]
@@ -30,15 +38,16 @@ pub struct Sieve {
     /// `[player, the one on roll first][checkers off]`.
     off: Box<[[Row; CHECKERS as usize + 1]; 2]>,
     bias: Row,
-    /// `[unit][output]`, filled up with zeros; one step of a sum is in it.
-    weight: Box<[[f32; LANES]; WIDTH]>,
-    output_bias: [f32; LANES],
+    outputs: Outputs,
 }
 
-/// Outputs, filled up to whole vectors.
-const LANES: usize = 8;
-
-const _: () = assert!(OUTPUTS <= LANES);
+/// What a sieve found, and its buffers.
+#[derive(Clone, Debug, Default)]
+pub struct Sifted {
+    /// The equities of those results that are contact positions, less a constant, as the next player sees them, and their places.
+    pub found: Vec<(f32, usize)>,
+    activations: Activations,
+}
 
 impl Sieve {
     /// The network in this form; `None` for one that is not made like a sieve.
@@ -64,59 +73,68 @@ impl Sieve {
             }
             next_row += run;
         }
-        let reach = reach.iter().zip(&bias).map(|(reach, bias)| reach + bias.abs()).fold(0.0, f32::max);
-        let room = f32::from(i16::MAX) - runs.len() as f32;
-        let scale = if reach > 0.0 { room / reach } else { 1.0 };
-        let rounded = |values: &[f32]| -> Row { std::array::from_fn(|unit| (values[unit] * scale).round() as i16) };
+        for (reach, bias) in reach.iter_mut().zip(&bias) {
+            *reach += bias.abs();
+        }
+        let farthest = reach.iter().copied().fold(0.0, f32::max);
+        let roundings = runs.len() as f32;
+        let scale = if farthest > 0.0 { (f32::from(i16::MAX) - roundings) / farthest } else { 1.0 };
+        let most = reach.iter().map(|reach| (reach * scale + roundings).min(i16::MAX.into()) as i32).collect();
+        let rounded = |values: &[f32]| -> Row {
+            let mut row = EMPTY;
+            for (word, value) in cast_slice_mut(&mut row).iter_mut().zip(values) {
+                *word = (value * scale).round() as i16;
+            }
+            row
+        };
         let row = |index: Option<usize>| match index {
             Some(index) => rounded(&rows[index * WIDTH..][..WIDTH]),
-            None => [0; WIDTH],
+            None => EMPTY,
         };
-        let mut points = Box::new([[[0; WIDTH]; COUNTS]; BAR + 1]);
+        let mut points = Box::new([[EMPTY; COUNTS]; BAR + 1]);
         for (point, counts) in points.iter_mut().enumerate() {
             for (place, to) in counts.iter_mut().enumerate() {
                 let count = place as i8 - CHECKERS as i8;
                 *to = match count {
-                    0 => [0; WIDTH],
+                    0 => EMPTY,
                     // Nobody has a checker on the other's bar.
-                    _ if count > 0 && point == 0 || count < 0 && point == BAR => [0; WIDTH],
+                    _ if count > 0 && point == 0 || count < 0 && point == BAR => EMPTY,
                     1.. => row(features::count_row(0, point, count as u8)),
                     _ => row(features::count_row(1, BAR - point, count.unsigned_abs())),
                 };
             }
         }
-        let mut off = Box::new([[[0; WIDTH]; CHECKERS as usize + 1]; 2]);
+        let mut off = Box::new([[EMPTY; CHECKERS as usize + 1]; 2]);
         for (side, counts) in off.iter_mut().enumerate() {
             for (count, to) in counts.iter_mut().enumerate() {
                 *to = row(features::off_row(side, count as u8));
             }
         }
-        let weights: Vec<f32> = last.weight().collect();
-        let mut weight = Box::new([[0.0; LANES]; WIDTH]);
-        for (unit, lanes) in weight.iter_mut().enumerate() {
-            for (output, lane) in lanes.iter_mut().enumerate().take(OUTPUTS) {
-                *lane = weights[output * WIDTH + unit] / scale;
-            }
-        }
-        let mut output_bias = [0.0; LANES];
-        for (lane, bias) in output_bias.iter_mut().zip(last.bias()) {
-            *lane = bias;
-        }
-        Some(Sieve { points, off, bias: rounded(&bias), weight, output_bias })
+        Some(Sieve { points, off, bias: rounded(&bias), outputs: Outputs::new(last, scale.into(), most) })
     }
 
-    /// Hands the equities of those results of plays of one position that are contact positions to `found`, with their
-    /// places: as the next player sees them, who is on roll.
+    /// Finds the equities of those results of plays of one position that are contact positions.
     pub fn equities(
         &self,
         arch: Arch,
         position: &Position,
         plays: &[LegalPlay],
         rules: RuleSet,
-        found: &mut Vec<(f32, usize)>,
+        Sifted { found, activations }: &mut Sifted,
     ) {
         found.clear();
-        arch.dispatch(Sifting { sieve: self, unmoved: &position.swapped(), plays, premiums: rules.premiums(), found });
+        let (unmoved, premiums) = (&position.swapped(), rules.premiums());
+        match arch {
+            #[cfg(target_arch = "x86_64")]
+            Arch::V4(lanes) => {
+                lanes.vectorize(Sifting { lanes, sieve: self, unmoved, plays, premiums, found, activations });
+            }
+            #[cfg(target_arch = "x86_64")]
+            Arch::V3(lanes) => {
+                lanes.vectorize(Sifting { lanes, sieve: self, unmoved, plays, premiums, found, activations });
+            }
+            _ => Sifting { lanes: Portable, sieve: self, unmoved, plays, premiums, found, activations }.call(),
+        }
     }
 
     #[inline(always)]
@@ -124,27 +142,34 @@ impl Sieve {
         let mut sums = self.bias;
         for (point, &count) in position.points().iter().enumerate() {
             if count != 0 {
-                change(&mut sums, &self.points[point][place(count)], &[0; WIDTH]);
+                change(&mut sums, &self.points[point][place(count)], &EMPTY);
             }
         }
         for (side, off) in [position.off(), position.opponent_off()].into_iter().enumerate() {
-            change(&mut sums, &self.off[side][usize::from(off)], &[0; WIDTH]);
+            change(&mut sums, &self.off[side][usize::from(off)], &EMPTY);
         }
         sums
     }
 
-    /// The equity less a constant.
+    /// The activations of a result, from the sums of the position before the play.
     #[inline(always)]
-    fn equity(&self, sums: &Row, (gammon, triple): (f32, f32)) -> f32 {
-        let mut outputs = self.output_bias;
-        for (&sum, weights) in sums.iter().zip(self.weight.iter()) {
-            let active = f32::from(sum.max(0));
-            for (output, weight) in outputs.iter_mut().zip(weights) {
-                *output += active * weight;
+    fn active(&self, before: &Row, unmoved: &Position, after: &Position) -> Row {
+        let mut sums = *before;
+        for (point, (&old, &new)) in unmoved.points().iter().zip(after.points()).enumerate() {
+            if old != new {
+                let counts = &self.points[point];
+                change(&mut sums, &counts[place(new)], &counts[place(old)]);
             }
         }
-        let halves = outputs.map(half_tanh);
-        2.0 * halves[0] + gammon * (halves[1] - halves[3]) + triple * (halves[2] - halves[4])
+        // The player who moved is the opponent now.
+        let (old, new) = (unmoved.opponent_off(), after.opponent_off());
+        if old != new {
+            change(&mut sums, &self.off[1][usize::from(new)], &self.off[1][usize::from(old)]);
+        }
+        for sum in cast_slice_mut::<_, i16>(&mut sums) {
+            *sum = (*sum).max(0);
+        }
+        sums
     }
 }
 
@@ -155,7 +180,8 @@ fn place(count: i8) -> usize {
 
 #[inline(always)]
 fn change(sums: &mut Row, added: &Row, removed: &Row) {
-    for ((sum, added), removed) in sums.iter_mut().zip(added).zip(removed) {
+    let (added, removed): (&[i16], &[i16]) = (cast_slice(added), cast_slice(removed));
+    for ((sum, added), removed) in cast_slice_mut::<_, i16>(sums).iter_mut().zip(added).zip(removed) {
         *sum = sum.wrapping_add(*added).wrapping_sub(*removed);
     }
 }
@@ -169,38 +195,42 @@ fn half_tanh(x: f32) -> f32 {
     0.5 * x * (27.0 + square) / (27.0 + 9.0 * square)
 }
 
-struct Sifting<'a> {
+struct Sifting<'a, L> {
+    lanes: L,
     sieve: &'a Sieve,
     unmoved: &'a Position,
     plays: &'a [LegalPlay],
     premiums: (f32, f32),
     found: &'a mut Vec<(f32, usize)>,
+    activations: &'a mut Activations,
 }
 
-impl WithSimd for Sifting<'_> {
+impl<L: Lanes> NullaryFnOnce for Sifting<'_, L> {
     type Output = ();
 
     #[inline(always)]
-    fn with_simd<S: pulp::Simd>(self, _: S) {
-        let Sifting { sieve, unmoved, plays, premiums, found } = self;
+    fn call(self) {
+        let Sifting { lanes, sieve, unmoved, plays, premiums: (gammon, triple), found, activations } = self;
         let before = sieve.sums(unmoved);
+        let mut group = [EMPTY; GROUP];
+        let mut grouped = 0;
         for (index, LegalPlay { after, .. }) in plays.iter().enumerate() {
-            if after.is_over() || PositionClass::of(after) != PositionClass::Contact {
-                continue;
+            if !after.is_over() && PositionClass::of(after) == PositionClass::Contact {
+                group[grouped] = sieve.active(&before, unmoved, after);
+                grouped += 1;
+                found.push((0.0, index));
             }
-            let mut sums = before;
-            for (point, (&old, &new)) in unmoved.points().iter().zip(after.points()).enumerate() {
-                if old != new {
-                    let counts = &sieve.points[point];
-                    change(&mut sums, &counts[place(new)], &counts[place(old)]);
+            if grouped == GROUP || grouped > 0 && index + 1 == plays.len() {
+                let rows: [&[WordBlock]; GROUP] = group.each_ref().map(|row| row.as_slice());
+                let outputs = sieve.outputs.of(lanes, rows, activations);
+                let first = found.len() - grouped;
+                for ((equity, _), [win, win_gammon, win_triple, lose_gammon, lose_triple]) in found[first..].iter_mut().zip(outputs) {
+                    *equity = 2.0 * half_tanh(win)
+                        + gammon * (half_tanh(win_gammon) - half_tanh(lose_gammon))
+                        + triple * (half_tanh(win_triple) - half_tanh(lose_triple));
                 }
+                grouped = 0;
             }
-            // The player who moved is the opponent now.
-            let (old, new) = (unmoved.opponent_off(), after.opponent_off());
-            if old != new {
-                change(&mut sums, &sieve.off[1][usize::from(new)], &sieve.off[1][usize::from(old)]);
-            }
-            found.push((sieve.equity(&sums, premiums), index));
         }
     }
 }
@@ -236,13 +266,14 @@ mod tests {
         let model = Model::new(RuleSet::Backgammon, Provenance::default(), [network, race]);
         let mut evaluator = Evaluator::in_precision(&model, Precision::Exact);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(3);
-        let (mut position, mut found, mut portable, mut seen) = (Position::START, Vec::new(), Vec::new(), 0);
+        let (mut position, mut sifted, mut portable, mut seen) =
+            (Position::START, Sifted::default(), Sifted::default(), 0);
         for _ in 0..300 {
             let plays = position.legal_plays(Dice::roll(&mut rng), RuleSet::Backgammon);
-            sieve.equities(Arch::new(), &position, &plays, RuleSet::Backgammon, &mut found);
+            sieve.equities(Arch::new(), &position, &plays, RuleSet::Backgammon, &mut sifted);
             sieve.equities(Arch::Scalar, &position, &plays, RuleSet::Backgammon, &mut portable);
-            assert_eq!(found, portable);
-            for &(equity, place) in &found {
+            assert_eq!(sifted.found, portable.found);
+            for &(equity, place) in &sifted.found {
                 let outputs = evaluator.evaluate_unmasked(&plays[place].after);
                 let [win, wg, wt, lg, lt] = outputs.map(|p| p - 0.5);
                 let expected = 2.0 * win + wg - lg + wt - lt;
