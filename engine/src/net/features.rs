@@ -181,11 +181,8 @@ impl Sides {
             counts[1][point] = points[BAR - point].min(0).unsigned_abs();
         }
         for side in 0..2 {
-            for (point, &count) in counts[side][..=BAR].iter().enumerate() {
-                held[side] |= u32::from(count > 0) << point;
-                made[side] |= u32::from(count > 1) << point;
-            }
-            made[side] &= !(1 << BAR);
+            held[side] = at_least::<1>(&counts[side]);
+            made[side] = at_least::<2>(&counts[side]) & !(1 << BAR);
         }
         Sides { counts, off: [position.off(), position.opponent_off()], held, made }
     }
@@ -201,6 +198,19 @@ impl Sides {
         // Point p is the other player's point 25 - p; 31 - 6 = 25.
         set.reverse_bits() >> 6
     }
+}
+
+/// Bit i: count i, which is 15 at most, is `LEAST` or more.
+#[inline(always)]
+fn at_least<const LEAST: u64>(counts: &[u8; 32]) -> u32 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let mut bits = 0;
+    for (i, counts) in counts.as_chunks::<8>().0.iter().enumerate() {
+        // Large enough counts carry into the highest bit of their byte; the product brings these eight bits side by side.
+        let reached = (u64::from_le_bytes(*counts) + (0x80 - LEAST) * ONES) >> 7 & ONES;
+        bits |= ((reached.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * i);
+    }
+    bits
 }
 
 /// The row of a count, none for zero; `most` and more share a row.
@@ -225,7 +235,9 @@ fn race_lead(base: usize, sides: &Sides) -> u16 {
 const RACE_LEADS: usize = 41;
 
 mod contact {
-    use super::{BAR, NO_ROW, RACE_LEADS, Sides, Slots, one_hot, pattern, race_lead};
+    use bytemuck::{Pod, Zeroable};
+
+    use super::{BAR, NO_ROW, RACE_LEADS, Sides, Slots, one_hot, race_lead};
 
     // Rows of one player, then the same for the other.
     const COUNT: usize = 6;
@@ -264,15 +276,6 @@ mod contact {
         runs
     }
 
-    /// Puts the counts of one side: of each point, of the bar, of the checkers off.
-    #[inline(always)]
-    pub fn put_counts(sides: &Sides, side: usize, put: &mut impl FnMut(u16)) {
-        for point in 1..=BAR {
-            put(count_row(side, point, sides.counts[side][point]));
-        }
-        put(off_row(side, sides.off[side]));
-    }
-
     #[inline(always)]
     pub fn count_row(side: usize, point: usize, count: u8) -> u16 {
         let base = side * PLAIN + (point - 1) * COUNT;
@@ -297,73 +300,109 @@ mod contact {
         runs
     }
 
+    /// The slots of one player.
+    #[derive(Clone, Copy, Pod, Zeroable)]
+    #[repr(C)]
+    struct SideSlots {
+        plain: PlainSlots,
+        made: [u16; WINDOWS],
+        rearmost: [u16; 2],
+        blots: [u16; 24],
+        home_bar: u16,
+    }
+
+    /// The slots of the counts of one player: of each point, of the bar, of the checkers off.
+    #[derive(Clone, Copy, Pod, Zeroable)]
+    #[repr(C)]
+    pub struct PlainSlots {
+        points: [u16; 24],
+        bar: u16,
+        off: u16,
+    }
+
+    /// All slots.
+    #[derive(Clone, Copy, Pod, Zeroable)]
+    #[repr(C)]
+    struct ContactSlots {
+        sides: [SideSlots; 2],
+        shared: [u16; SHARED_WINDOWS],
+        lead: u16,
+    }
+
+    const _: () = assert!(size_of::<ContactSlots>() == 2 * SLOTS && 2 * PATTERNS + PLAIN_ROWS < NO_ROW as usize);
+
+    // The loops below have no branches and work in narrow integers, so that the compiler turns them into vector instructions.
+
+    #[inline(always)]
+    pub fn fill_plain(sides: &Sides, side: usize, slots: &mut PlainSlots) {
+        let counts = &sides.counts[side];
+        for (i, slot) in slots.points.iter_mut().enumerate() {
+            let count = u16::from(counts[i + 1]);
+            let row = (side * PLAIN + i * COUNT) as u16 + count.min(COUNT as u16).wrapping_sub(1);
+            *slot = if count == 0 { NO_ROW } else { row };
+        }
+        slots.bar = count_row(side, BAR, counts[BAR]);
+        slots.off = off_row(side, sides.off[side]);
+    }
+
     #[inline(always)]
     pub fn fill(sides: &Sides, slots: &mut Slots) {
-        let mut next = 0;
-        let mut put = |row: u16| {
-            slots[next] = row;
-            next += 1;
-        };
-        for side in 0..2 {
+        let slots: &mut ContactSlots = bytemuck::from_bytes_mut(bytemuck::cast_slice_mut(&mut slots[..SLOTS]));
+        for (side, slots) in slots.sides.iter_mut().enumerate() {
             let (counts, other) = (&sides.counts[side], 1 - side);
-            put_counts(sides, side, &mut put);
+            fill_plain(sides, side, &mut slots.plain);
 
             let made_base = PLAIN_ROWS + side * PATTERNS;
-            for window in 0..WINDOWS {
-                put(pattern(made_base + window * 63, sides.made[side] >> (window + 1) & 63));
+            let made = sides.made[side];
+            for (window, slot) in slots.made.iter_mut().enumerate() {
+                let bits = (made >> (window + 1) & 63) as u16;
+                let row = ((made_base + window * 63) as u16 + bits).wrapping_sub(1);
+                *slot = if bits == 0 { NO_ROW } else { row };
             }
 
             // Bits 0-5 of a window before point p: points p-6 to p-1.
-            let blocks = Sides::mirrored(sides.made[other]) as u64;
-            let before = |point: u32| (blocks << 6 >> point & 63) as usize;
+            let blocks = Sides::mirrored(sides.made[other]) << 6;
             let mut rear_base = made_base + MADE;
             let mut held = sides.held[side];
-            for checker in 0..2 {
-                match held.checked_ilog2() {
+            for (checker, slot) in slots.rearmost.iter_mut().enumerate() {
+                *slot = match held.checked_ilog2() {
                     Some(point) => {
-                        put((rear_base + (point as usize - 1) * 64 + before(point)) as u16);
                         // A second checker on the same point is the next rearmost one.
                         if checker == 0 && counts[point as usize] < 2 {
                             held ^= 1 << point;
                         }
+                        (rear_base + (point as usize - 1) * 64 + (blocks >> point & 63) as usize) as u16
                     }
-                    None => put(NO_ROW),
-                }
+                    None => NO_ROW,
+                };
                 rear_base += REARMOST;
             }
 
-            let shooters = Sides::mirrored(sides.held[other]) as u64;
-            for point in 1..=24u32 {
-                let aims = (shooters << 6 >> point & 63) as u32;
-                let blot = counts[point as usize] == 1;
-                put(if blot { (rear_base + (point as usize - 1) * 64 + aims as usize) as u16 } else { NO_ROW });
+            let shooters = Sides::mirrored(sides.held[other]) << 6;
+            for (i, slot) in slots.blots.iter_mut().enumerate() {
+                let aims = (shooters >> (i + 1) & 63) as u16;
+                let row = (rear_base + i * 64) as u16 + aims;
+                *slot = if counts[i + 1] == 1 { row } else { NO_ROW };
             }
 
             let home_base = rear_base + BLOTS;
             let on_bar = usize::from(sides.counts[other][BAR].min(3));
             let home = (sides.made[side] >> 1 & 63) as usize;
-            put(if on_bar == 0 { NO_ROW } else { (home_base + (on_bar - 1) * 64 + home) as u16 });
+            slots.home_bar = if on_bar == 0 { NO_ROW } else { (home_base + (on_bar - 1) * 64 + home) as u16 };
         }
 
-        let mut states = [0u16; 25];
-        for point in 1..=24 {
-            let (own, other) =
-                (u16::from(sides.counts[0][point].min(2)), u16::from(sides.counts[1][BAR - point].min(2)));
-            states[point] = if own > 0 {
-                own
-            } else if other > 0 {
-                other + 2
-            } else {
-                0
-            };
+        // Empty, own blot, own point, the other's blot, his point.
+        let mut states = [0u16; 24];
+        for (i, state) in states.iter_mut().enumerate() {
+            let (own, other) = (sides.counts[0][i + 1].min(2), sides.counts[1][24 - i].min(2));
+            *state = u16::from(if other > 0 { other + 2 } else { own });
         }
-        for window in 0..SHARED_WINDOWS {
-            let s = &states[window + 1..window + 5];
-            let state = s[0] + 5 * s[1] + 25 * s[2] + 125 * s[3];
-            put(if state == 0 { NO_ROW } else { (SHARED_BASE + window * SHARED) as u16 + state });
+        for (window, slot) in slots.shared.iter_mut().enumerate() {
+            let state = states[window] + 5 * states[window + 1] + 25 * states[window + 2] + 125 * states[window + 3];
+            let row = (SHARED_BASE + window * SHARED) as u16 + state;
+            *slot = if state == 0 { NO_ROW } else { row };
         }
-        put(race_lead(LEAD_BASE, sides));
-        debug_assert_eq!(next, SLOTS);
+        slots.lead = race_lead(LEAD_BASE, sides);
     }
 }
 
@@ -380,7 +419,10 @@ pub(super) fn off_row(side: usize, count: u8) -> Option<usize> {
 }
 
 mod counts {
-    use super::{Sides, Slots, contact};
+    use super::{
+        Sides, Slots,
+        contact::{self, PlainSlots},
+    };
 
     pub const ROWS: usize = contact::PLAIN_ROWS;
     pub const SLOTS: usize = 2 * (24 + 1 + 1);
@@ -391,15 +433,10 @@ mod counts {
 
     #[inline(always)]
     pub fn fill(sides: &Sides, slots: &mut Slots) {
-        let mut next = 0;
-        let mut put = |row: u16| {
-            slots[next] = row;
-            next += 1;
-        };
-        for side in 0..2 {
-            contact::put_counts(sides, side, &mut put);
+        let plain: &mut [PlainSlots] = bytemuck::cast_slice_mut(&mut slots[..SLOTS]);
+        for (side, slots) in plain.iter_mut().enumerate() {
+            contact::fill_plain(sides, side, slots);
         }
-        debug_assert_eq!(next, SLOTS);
     }
 }
 
