@@ -233,7 +233,12 @@ impl<'m> Evaluator<'m> {
     /// Evaluates positions by a class's network, from the first layer that was computed last, and hands what it finds of
     /// each to `found`, with its place among them.
     #[inline]
-    fn evaluate_from(&mut self, class: PositionClass, positions: &[&Position], mut found: impl FnMut(usize, [f32; OUTPUTS])) {
+    fn evaluate_from(
+        &mut self,
+        class: PositionClass,
+        positions: &[&Position],
+        mut found: impl FnMut(usize, [f32; OUTPUTS]),
+    ) {
         match &mut self.pass {
             Pass::Exact { accumulators, activations } => {
                 let (network, parent) = (self.model.network(class), &accumulators[class.index()]);

@@ -662,9 +662,7 @@ fn dense_vectors<L: Lanes, const P: usize, const N: usize>(
 fn activate<L: Lanes>(lanes: L, layer: &QuantisedLayer, sums: &[SumBlock], hidden: &mut Vec<WordBlock>) {
     hidden.resize(sums.len().div_ceil(2), WordBlock::default());
     let (words, _) = cast_slice_mut::<_, i16>(hidden).as_chunks_mut::<{ SumBlock::SIZE }>();
-    for (words, (sums, (shift, most))) in
-        words.iter_mut().zip(sums.iter().zip(layer.shift.iter().zip(&layer.most)))
-    {
+    for (words, (sums, (shift, most))) in words.iter_mut().zip(sums.iter().zip(layer.shift.iter().zip(&layer.most))) {
         *words = lanes.activate(&sums.0, &shift.0, &most.0);
     }
     // Half a block may be left over.

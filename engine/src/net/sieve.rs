@@ -155,11 +155,12 @@ impl Sieve {
     #[inline(always)]
     fn active(&self, before: &Row, unmoved: &Position, after: &Position) -> Row {
         let mut sums = *before;
-        for (point, (&old, &new)) in unmoved.points().iter().zip(after.points()).enumerate() {
-            if old != new {
-                let counts = &self.points[point];
-                change(&mut sums, &counts[place(new)], &counts[place(old)]);
-            }
+        let mut changed = differences(unmoved.points(), after.points());
+        while changed != 0 {
+            let point = changed.trailing_zeros() as usize;
+            changed &= changed - 1;
+            let counts = &self.points[point];
+            change(&mut sums, &counts[place(after.points()[point])], &counts[place(unmoved.points()[point])]);
         }
         // The player who moved is the opponent now.
         let (old, new) = (unmoved.opponent_off(), after.opponent_off());
@@ -171,6 +172,21 @@ impl Sieve {
         }
         sums
     }
+}
+
+/// Bit i: number i is another one.
+#[inline(always)]
+fn differences(a: &[i8; BAR + 1], b: &[i8; BAR + 1]) -> u32 {
+    let mut differ = [0u8; 32];
+    for (differ, (a, b)) in differ.iter_mut().zip(a.iter().zip(b)) {
+        *differ = u8::from(a != b);
+    }
+    let mut bits = 0;
+    for (i, differ) in differ.as_chunks::<8>().0.iter().enumerate() {
+        // The product brings the lowest bits of eight bytes side by side.
+        bits |= ((u64::from_le_bytes(*differ).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * i);
+    }
+    bits
 }
 
 #[inline(always)]
@@ -224,7 +240,9 @@ impl<L: Lanes> NullaryFnOnce for Sifting<'_, L> {
                 let rows: [&[WordBlock]; GROUP] = group.each_ref().map(|row| row.as_slice());
                 let outputs = sieve.outputs.of(lanes, rows, activations);
                 let first = found.len() - grouped;
-                for ((equity, _), [win, win_gammon, win_triple, lose_gammon, lose_triple]) in found[first..].iter_mut().zip(outputs) {
+                for ((equity, _), [win, win_gammon, win_triple, lose_gammon, lose_triple]) in
+                    found[first..].iter_mut().zip(outputs)
+                {
                     *equity = 2.0 * half_tanh(win)
                         + gammon * (half_tanh(win_gammon) - half_tanh(lose_gammon))
                         + triple * (half_tanh(win_triple) - half_tanh(lose_triple));
