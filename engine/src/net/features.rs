@@ -338,7 +338,7 @@ mod contact {
         let counts = &sides.counts[side];
         for (i, slot) in slots.points.iter_mut().enumerate() {
             let count = u16::from(counts[i + 1]);
-            let row = (side * PLAIN + i * COUNT) as u16 + count.min(COUNT as u16).wrapping_sub(1);
+            let row = ((side * PLAIN + i * COUNT) as u16 + count.min(COUNT as u16)).wrapping_sub(1);
             *slot = if count == 0 { NO_ROW } else { row };
         }
         slots.bar = count_row(side, BAR, counts[BAR]);
@@ -498,7 +498,11 @@ const _: () = assert!(race::ROWS < NO_ROW as usize);
 
 #[cfg(test)]
 mod tests {
+    use rand::Rng;
+    use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+
     use super::*;
+    use crate::rules::{Dice, LegalPlays, RuleSet};
 
     fn rows(set: FeatureSet, position: &Position) -> Vec<u16> {
         let mut slots = [NO_ROW; MAX_SLOTS];
@@ -516,6 +520,97 @@ mod tests {
             rows.sort_unstable();
             rows.dedup();
             assert_eq!(rows.len(), count, "two slots of {set} name the same row");
+        }
+    }
+
+    /// The rows of contact positions as one would write them down, slot by slot.
+    fn contact_rows(position: &Position) -> Vec<u16> {
+        let count = |side: usize, point: usize| match side {
+            0 => position.points()[point].max(0),
+            _ => position.points()[BAR - point].min(0).abs(),
+        } as usize;
+        let off = [position.off(), position.opponent_off()].map(usize::from);
+        let (plain, patterns) = (24 * 6 + 4 + 15, 19 * 63 + 2 * 25 * 64 + 24 * 64 + 3 * 64);
+        let mut rows = Vec::new();
+        for side in 0..2 {
+            let other = 1 - side;
+            // Bit i: the opponent has so many checkers on the point that the player calls `point - 6 + i`; 0 is the
+            // opponent's bar, from which he may aim, but which is no made point.
+            let before = |point: usize, least: usize| -> usize {
+                let there = |i: &usize| match (point + i).checked_sub(6) {
+                    Some(0) => least == 1 && count(other, BAR) > 0,
+                    Some(before) => count(other, BAR - before) >= least,
+                    None => false,
+                };
+                (0..6).filter(there).map(|i| 1 << i).sum()
+            };
+            for point in (1..=24).filter(|&point| count(side, point) > 0) {
+                rows.push(side * plain + (point - 1) * 6 + count(side, point).min(6) - 1);
+            }
+            if count(side, BAR) > 0 {
+                rows.push(side * plain + 24 * 6 + count(side, BAR).min(4) - 1);
+            }
+            if off[side] > 0 {
+                rows.push(side * plain + 24 * 6 + 4 + off[side] - 1);
+            }
+            let mut base = 2 * plain + side * patterns;
+            let made = |first: usize| -> usize { (0..6).filter(|i| count(side, first + i) > 1).map(|i| 1 << i).sum() };
+            for window in 0..19 {
+                if made(window + 1) > 0 {
+                    rows.push(base + made(window + 1) - 1);
+                }
+                base += 63;
+            }
+            let rear: Vec<usize> = (1..=BAR).rev().flat_map(|point| vec![point; count(side, point)]).collect();
+            for checker in 0..2 {
+                if let Some(&point) = rear.get(checker) {
+                    rows.push(base + (point - 1) * 64 + before(point, 2));
+                }
+                base += 25 * 64;
+            }
+            for point in 1..=24 {
+                if count(side, point) == 1 {
+                    rows.push(base + before(point, 1));
+                }
+                base += 64;
+            }
+            if count(other, BAR) > 0 {
+                rows.push(base + (count(other, BAR).min(3) - 1) * 64 + made(1));
+            }
+        }
+        let mut base = 2 * (plain + patterns);
+        let state = |point: usize| match (count(0, point).min(2), count(1, 25 - point).min(2)) {
+            (own, 0) => own,
+            (_, other) => other + 2,
+        };
+        for window in 1..=21 {
+            let state = (0..4).rev().fold(0, |sum, i| 5 * sum + state(window + i));
+            if state > 0 {
+                rows.push(base + state);
+            }
+            base += 625;
+        }
+        let pips = |side: usize| (1..=BAR).map(|point| (point * count(side, point)) as i32).sum::<i32>();
+        rows.push((base as i32 + ((pips(1) - pips(0)).clamp(-80, 80) + 80) / 4) as usize);
+        rows.into_iter().map(|row| row as u16).collect()
+    }
+
+    #[test]
+    fn contact_positions_switch_on_the_rows_that_are_written_down() {
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(8);
+        let (mut position, mut plays, mut shown) = (Position::START, LegalPlays::default(), 0);
+        while shown < 20_000 {
+            plays.generate(&position, Dice::roll(&mut rng), RuleSet::Backgammon);
+            // Random games know every kind of position: many on the bar, stacks, scattered blots.
+            position = plays[rng.next_u32() as usize % plays.len()].after;
+            assert_eq!(rows(FeatureSet::ContactPatterns, &position), contact_rows(&position), "{position}");
+            let plain = 2 * (24 * 6 + 4 + 15);
+            let counts: Vec<u16> = contact_rows(&position).into_iter().filter(|&row| row < plain).collect();
+            assert_eq!(rows(FeatureSet::ContactCounts, &position), counts, "{position}");
+            shown += 1;
+            if position.is_over() {
+                position = Position::START;
+            }
         }
     }
 

@@ -259,7 +259,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        net::{DenseLayer, Evaluator, Model, Precision, Provenance},
+        net::{DenseLayer, Evaluator, Model, OUTPUTS, Precision, Provenance},
         rules::Dice,
     };
 
