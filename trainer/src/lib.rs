@@ -28,7 +28,8 @@
 //! ```
 //!
 //! [`run`] is the loop that learns; [`self_play`] the games and their targets; [`replay`] what is learnt from again; [`learner`] the networks while they
-//! learn, with [`sparse_layer`] for the first layer, [`dense_tail`] for the rest, and [`growth`] for what they begin with. [`sieve`] trains what makes looking ahead faster. [`score`] and [`duel`] measure.
+//! learn, with [`sparse_layer`] for the first layer, [`dense_tail`] for the rest, and [`growth`] for what they begin with. [`sieve`] trains what makes
+//! looking ahead faster, [`prune`] makes weights files smaller. [`score`] and [`duel`] measure.
 
 pub mod checkpoint;
 pub mod cli;
@@ -40,6 +41,7 @@ pub mod growth;
 pub mod learner;
 pub mod metrics;
 pub mod plot;
+pub mod prune;
 pub mod replay;
 pub mod run;
 pub mod score;

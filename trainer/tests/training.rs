@@ -12,7 +12,7 @@ use std::{
 use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
-    net::{Evaluator, Model, PositionClass, Precision},
+    net::{Evaluator, FirstLayer, Model, PositionClass, Precision},
     rules::RuleSet,
 };
 use zar_trainer::{
@@ -20,6 +20,7 @@ use zar_trainer::{
     dense_tail::{DenseTail, DenseWeights},
     device::DeviceChoice,
     duel::{Duel, PlayerSource, RandomSource},
+    prune::Pruning,
     run::{Ending, METRICS_FILE, Run, RunError, Supervision, WEIGHTS_FILE},
     self_play::{Sample, SelfPlay},
     sieve::SieveTraining,
@@ -228,6 +229,34 @@ fn refinements_begin_with_the_weights_and_repeat() {
     assert_eq!((origin.games, origin.config), (330, run.config().to_toml()));
     assert!(Model::from_bytes(&bytes).unwrap().sieve_network().is_some());
     assert!(bytes == refined("interrupted", 3, Some(1)).2, "threads or interruptions changed the weights");
+}
+
+/// Rows that no position of some games uses go, the others stay as they were, and the file becomes smaller by those that went.
+#[test]
+fn rare_rows_are_left_out() {
+    let sieve = SieveTraining { seed: 1, rounds: 1 };
+    let model = sieve.train(&Model::shipped().clone(), &mut |_| ()).unwrap();
+    let pruning = Pruning { seed: 3, games: 20, least: 2 };
+    let (pruned, rows) = pruning.prune(&model, &mut |_| ()).unwrap();
+    assert_eq!(pruned.sieve_network(), model.sieve_network());
+    let mut gone_bytes = 0;
+    for (class, rows) in PositionClass::ALL.into_iter().zip(rows) {
+        let (before, after) = (model.network(class).first(), pruned.network(class).first());
+        let values = |first: &FirstLayer| first.rows().collect::<Vec<f32>>();
+        let (before_rows, after_rows) = (values(before), values(after));
+        let (mut kept, mut gone) = (0, 0);
+        for (before, after) in before_rows.chunks(before.width()).zip(after_rows.chunks(after.width())) {
+            let is_set = |row: &[f32]| row.iter().any(|&value| value != 0.0);
+            assert!(!is_set(after) || before == after);
+            kept += usize::from(is_set(after));
+            gone += usize::from(is_set(before) && !is_set(after));
+        }
+        assert_eq!((rows.all, rows.kept), (model.network(class).features().rows(), kept));
+        assert!(kept > 100 && gone > 100, "{class}: {kept} kept, {gone} gone");
+        gone_bytes += 2 * gone * before.width();
+    }
+    let size = |model: &Model| model.to_bytes().unwrap().len();
+    assert_eq!(size(&model) - size(&pruned), gone_bytes);
 }
 
 /// Games by other rules have their outcomes: no triple game in `table`, nothing but single games in `plain`.

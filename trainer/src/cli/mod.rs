@@ -2,6 +2,7 @@
 
 pub mod duel;
 pub mod plot;
+pub mod prune;
 pub mod refine;
 pub mod run;
 pub mod score;
@@ -34,6 +35,7 @@ enum Command {
     Duel(duel::Args),
     Score(score::Args),
     Sieve(sieve::Args),
+    Prune(prune::Args),
     Plot(plot::Args),
 }
 
@@ -50,6 +52,7 @@ pub fn main() -> ExitCode {
         Command::Duel(args) => duel::run(args).map_err(Into::into),
         Command::Score(args) => score::run(args).map_err(Into::into),
         Command::Sieve(args) => sieve::run(args).map_err(Into::into),
+        Command::Prune(args) => prune::run(args).map_err(Into::into),
         Command::Plot(args) => plot::run(args).map_err(Into::into),
     };
     match answer {

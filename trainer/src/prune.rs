@@ -1,0 +1,107 @@
+//! Pruning: rows that hardly any position switches on, and that have learnt next to nothing, are left out of a weights file.
+
+use rayon::prelude::*;
+use zar::net::{DenseLayer, FirstLayer, MAX_SLOTS, Model, NO_ROW, Network, PositionClass, Precision, ShapeError};
+
+use crate::self_play::SelfPlay;
+
+/// What is left out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pruning {
+    /// Seed of the games.
+    pub seed: u64,
+    /// Games that the model plays against itself, some with random openings.
+    pub games: u64,
+    /// Rows that are switched on in fewer positions of these games go.
+    pub least: u64,
+}
+
+/// Rows of the first layer of a network.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Rows {
+    /// All.
+    pub all: usize,
+    /// Those that are not all zero.
+    pub kept: usize,
+}
+
+/// Games that are played before their positions are counted.
+const ROUND_GAMES: u64 = 500;
+
+impl Pruning {
+    /// The model without its rare rows, and the rows of each of its networks, in the order of [`PositionClass::ALL`]. Works in the
+    /// current rayon pool; `progress` hears the number of games that are played. The result does not depend on the number of
+    /// threads.
+    ///
+    /// # Errors
+    /// Layers that do not fit together, which those of a model do.
+    pub fn prune(
+        &self,
+        model: &Model,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(Model, [Rows; PositionClass::ALL.len()]), ShapeError> {
+        let used = self.used(model, progress);
+        let mut rows = [Rows::default(); PositionClass::ALL.len()];
+        let mut pruned = |class: PositionClass| {
+            let (network, kept) = self.pruned(model.network(class), &used[class.index()])?;
+            rows[class.index()] = Rows { all: network.features().rows(), kept };
+            Ok(network)
+        };
+        let networks = [pruned(PositionClass::Contact)?, pruned(PositionClass::Race)?];
+        let pruned = Model::new(model.rules(), model.provenance().clone(), networks);
+        let pruned = match model.sieve_network() {
+            Some(sieve) => pruned.with_sieve(sieve.clone()).expect("it was a sieve before"),
+            None => pruned,
+        };
+        Ok((pruned, rows))
+    }
+
+    /// In how many positions each row of each class's network was switched on.
+    fn used(&self, model: &Model, progress: &mut dyn FnMut(u64)) -> [Vec<u64>; PositionClass::ALL.len()] {
+        let play = SelfPlay {
+            seed: self.seed,
+            lambda: 0.0,
+            expectation: 0.0,
+            tables: None,
+            precision: Precision::Quantised,
+            random_openings: 0.5,
+            random_plays: 14,
+        };
+        let mut used = PositionClass::ALL.map(|class| vec![0; model.network(class).features().rows()]);
+        let mut first = 0;
+        while first < self.games {
+            let count = ROUND_GAMES.min(self.games - first);
+            let samples = play.play(model, first, count);
+            used.par_iter_mut().zip(PositionClass::ALL).for_each(|(used, class)| {
+                let features = model.network(class).features();
+                for sample in samples.iter().filter(|sample| PositionClass::of(&sample.position) == class) {
+                    let mut slots = [NO_ROW; MAX_SLOTS];
+                    features.fill(&sample.position, &mut slots);
+                    for row in slots.into_iter().filter(|&row| row != NO_ROW) {
+                        used[usize::from(row)] += 1;
+                    }
+                }
+            });
+            first += count;
+            progress(first);
+        }
+        used
+    }
+
+    /// The network without its rare rows, and how many are left.
+    fn pruned(&self, network: &Network, used: &[u64]) -> Result<(Network, usize), ShapeError> {
+        let width = network.first().width();
+        let mut rows: Vec<f32> = network.first().rows().collect();
+        let mut kept = 0;
+        for (row, &used) in rows.chunks_exact_mut(width).zip(used) {
+            if used < self.least {
+                row.fill(0.0);
+            }
+            kept += usize::from(row.iter().any(|&value| value != 0.0));
+        }
+        let bias: Vec<f32> = network.first().bias().collect();
+        let dense: Vec<DenseLayer> = network.dense().to_vec();
+        let first = FirstLayer::new(&bias, &rows)?;
+        Ok((Network::new(network.features(), network.activation(), first, dense)?, kept))
+    }
+}
