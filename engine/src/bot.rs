@@ -266,12 +266,14 @@ impl<'m> Bot<'m> {
         CubeModel::new(self.rules(), self.table)
     }
 
-    /// What `position` is worth to the player on roll before he rolls. A finished game is worth its points.
-    pub fn evaluate(&mut self, position: &Position, stakes: &Stakes) -> Evaluation {
+    /// What `position` is worth to the player on roll before he rolls. A finished game is worth its points. Without cube and
+    /// score the plays of a look ahead are not chosen for their sake either, and the cubeful equity is the cubeless one.
+    pub fn evaluate(&mut self, position: &Position, valuation: Valuation) -> Evaluation {
+        let stakes = &valuation.stakes().unwrap_or(Stakes::CUBELESS);
         let model = self.cube_model();
         self.begin();
         if self.level == Level::Rollout
-            && let Some(rolled) = self.position_rolled_out(position, Valuation::Cubeful(*stakes), &mut |_| ())
+            && let Some(rolled) = self.position_rolled_out(position, valuation, &mut |_| ())
         {
             return Evaluation {
                 probabilities: rolled.probabilities,
@@ -391,7 +393,7 @@ impl<'m> Bot<'m> {
     /// stakes are seen by him. When the other player offers, both are to be swapped, which counts him as on roll.
     pub fn accept_resign(&mut self, position: &Position, stakes: &Stakes, points: u32) -> bool {
         let model = self.cube_model();
-        let goes_on = model.worth_of(self.evaluate(position, stakes).cubeful, stakes);
+        let goes_on = model.worth_of(self.evaluate(position, Valuation::Cubeful(*stakes)).cubeful, stakes);
         model.lost(points, stakes).0 <= goes_on.0 + HOPELESS
     }
 
@@ -458,7 +460,7 @@ mod tests {
 
     #[test]
     fn the_start_is_worth_a_little_more_with_the_cube() {
-        let evaluation = bot().evaluate(&Position::START, &Stakes::MONEY);
+        let evaluation = bot().evaluate(&Position::START, Valuation::default());
         assert!((0.0..0.2).contains(&evaluation.cubeless.0), "{evaluation:?}");
         assert!((0.0..0.2).contains(&evaluation.cubeful.0), "{evaluation:?}");
         let CubeAdvice { decision, .. } = bot().cube_action(&Position::START, &Stakes::MONEY).unwrap();

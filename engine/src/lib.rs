@@ -1,10 +1,10 @@
 //! A backgammon engine: rules, networks trained by self-play alone, and the choice of plays.
 //!
 //! ```
-//! use zar::{board::Position, bot::{Bot, Level}, net::Model, rules::{RuleSet, Stakes}};
+//! use zar::{board::Position, bot::{Bot, Level, Valuation}, net::Model, rules::RuleSet};
 //! let position: Position = "4HPwATDgc/ABMA".parse()?;
 //! let mut bot = Bot::new(Model::shipped(), Level::ZeroPly, RuleSet::Backgammon)?;
-//! let evaluation = bot.evaluate(&position, &Stakes::MONEY);
+//! let evaluation = bot.evaluate(&position, Valuation::default());
 //! println!("equity {}, {:.1} % wins", evaluation.cubeful, 100.0 * evaluation.probabilities.win);
 //! # // The player on roll at the start has a small advantage.
 //! # assert!(evaluation.probabilities.win > 0.5 && (0.0..0.2).contains(&evaluation.cubeful.0));

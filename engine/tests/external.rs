@@ -13,9 +13,9 @@ use std::{
 use served::Server;
 use zar::{
     board::{CubeOwner, FibsBoard},
-    bot::{Bot, Level},
+    bot::{Bot, Level, Valuation},
     net::Model,
-    rules::{Dice, MoneyOptions, RuleSet, Stakes},
+    rules::{Dice, MoneyOptions, RuleSet},
     serve::{
         Answer,
         external::{Conversation, Reply},
@@ -207,7 +207,7 @@ fn a_beaver_is_answered() {
         points.iter_mut().for_each(|count| *count = 0);
         (points[24], points[23], points[20]) = (1, 5, -1);
         let hopeless = FibsBoard { position: zar::board::Position::new(points).unwrap(), ..*board };
-        assert!(bot.clone().evaluate(&hopeless.position, &Stakes::MONEY).cubeless.0 < -0.5);
+        assert!(bot.clone().evaluate(&hopeless.position, Valuation::default()).cubeless.0 < -0.5);
         assert_eq!(conversation.reply(&hopeless), Ok(Reply::Answer(Answer::Drop)));
     }
 }

@@ -124,7 +124,7 @@ fn answers_are_there_when_they_are_due() {
         let mut bot = bot.by_rules(RULES).unwrap().with_stop(stop);
         let plays = bot.rank(&position, dice, Valuation::default());
         let advice = bot.cube_action(&position, &Stakes::MONEY).unwrap();
-        (plays, bot.evaluate(&position, &Stakes::MONEY), advice)
+        (plays, bot.evaluate(&position, Valuation::default()), advice)
     };
     assert_eq!(ask(Stop::NEVER), ask(Stop::on_sign()));
     let stopped = Stop::on_sign();
@@ -134,7 +134,7 @@ fn answers_are_there_when_they_are_due() {
     assert!(begun.elapsed() < Duration::from_millis(500));
     let mut bare = bot.at_level(Level::ZeroPly);
     assert_eq!(plays, bare.rank(&position, dice, Valuation::default()));
-    assert_eq!(evaluation, bare.evaluate(&position, &Stakes::MONEY));
+    assert_eq!(evaluation, bare.evaluate(&position, Valuation::default()));
     assert_eq!(advice, bare.cube_action(&position, &Stakes::MONEY).unwrap());
 }
 

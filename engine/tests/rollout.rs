@@ -179,7 +179,7 @@ fn cubeful_games_agree_with_the_tables_they_end_in() {
     for owner in [CubeOwner::Centered, CubeOwner::Player, CubeOwner::Opponent] {
         let stakes = Stakes { cube: CubeState::new(2, owner).unwrap(), ..Stakes::MONEY };
         let rolled = bot.roll_out_position(&position, Valuation::Cubeful(stakes), &mut |_| ()).unwrap();
-        let expected = bot.at_level(Level::ThreePly).evaluate(&position, &stakes).cubeful;
+        let expected = bot.at_level(Level::ThreePly).evaluate(&position, Valuation::Cubeful(stakes)).cubeful;
         let off = (rolled.equity.0 - expected.0).abs();
         assert!(off < 0.02 + rolled.half_width && rolled.half_width < 0.05, "{owner:?}: {rolled:?} {expected:?}");
     }
@@ -193,7 +193,7 @@ fn matches_are_rolled_out() {
     let stakes = Stakes { session: Session::Match(score), ..Stakes::MONEY };
     let mut bot = bot(RolloutOptions { turns: Some(10), ..few(144, 2) });
     let rolled = bot.roll_out_position(&Position::START, Valuation::Cubeful(stakes), &mut |_| ()).unwrap();
-    let expected = bot.at_level(Level::OnePly).evaluate(&Position::START, &stakes).cubeful;
+    let expected = bot.at_level(Level::OnePly).evaluate(&Position::START, Valuation::Cubeful(stakes)).cubeful;
     assert!((rolled.equity.0 - expected.0).abs() < 0.1 + rolled.half_width, "{rolled:?} {expected:?}");
 }
 
@@ -264,7 +264,7 @@ fn last_rolls_are_counted_by_hand() {
                 for level in [Level::OnePly, Level::TwoPly, Level::Rollout] {
                     let mut bot = bot.at_level(level).with_rollout(few(72, 1));
                     let decision = bot.cube_action(&position, &stakes).unwrap().decision;
-                    let evaluation = bot.evaluate(&position, &stakes);
+                    let evaluation = bot.evaluate(&position, Valuation::Cubeful(stakes));
                     let mut found = vec![(decision.no_double.0, expected[0]), (decision.double_take.0, expected[1])];
                     // The bare networks, who play the games of a rollout, do not always double rightly in a match.
                     if level != Level::Rollout || stakes.score().is_none() {

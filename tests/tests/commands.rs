@@ -97,6 +97,13 @@ fn eval_of_the_start() {
     let text = output(&["eval", "start"]);
     assert!(text.contains("cubeless") && text.contains("cubeful") && text.contains("167 to 167"), "{text}");
     assert!(!output(&["eval", "start", "--cubeless"]).contains("cubeful"));
+    // Who leaves the cube and the score out is not told what plays are worth that were chosen for their sake.
+    const AT_MATCH_POINT: &str = "XGID=-b----E-C---eE---c-e----B-:0:0:1:00:4:4:0:5:10";
+    let probs = |args: &[&str]| json_output(args)["probs"].clone();
+    let at_match_point = probs(&["eval", AT_MATCH_POINT, "--level", "1ply"]);
+    let without_score = probs(&["eval", AT_MATCH_POINT, "--level", "1ply", "--cubeless"]);
+    assert_eq!(without_score, probs(&["eval", "start", "--level", "1ply", "--cubeless"]));
+    assert_ne!(without_score, at_match_point);
 }
 
 #[test]

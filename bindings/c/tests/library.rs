@@ -67,7 +67,7 @@ fn the_example_has_the_answers_of_the_engine() {
     let in_words = |p: Probabilities| p.to_array().map(|p| format!(" {p:.6}")).concat();
     let start = Position::START;
 
-    let found = bot.evaluate(&start, &Stakes::MONEY);
+    let found = bot.evaluate(&start, Valuation::default());
     let mut expected =
         format!("eval {:.6} {:.6}{}\n", found.cubeless.0, found.cubeful.0, in_words(found.probabilities));
     let plays = bot.rank(&start, Dice::new(3, 1).unwrap(), Valuation::default());

@@ -10,7 +10,7 @@ use pyo3::{exceptions::PyValueError, prelude::*};
 use rayon::prelude::*;
 use zar::{
     board::{BAR, Position},
-    bot::{self, Bot as Engine},
+    bot::{self, Bot as Engine, Valuation},
     exact::CacheFolder,
     rules::{Beside, Dice, PositionArg},
     search::RankedPlay,
@@ -200,7 +200,8 @@ impl Bot {
         let evaluated = |bot: &mut Engine<'_>| {
             stakes.check(bot.rules())?;
             let bot = &*bot;
-            let evaluate = |bot: &mut Engine<'_>, position: &Position| bot.evaluate(position, &stakes);
+            let evaluate =
+                |bot: &mut Engine<'_>, position: &Position| bot.evaluate(position, Valuation::Cubeful(stakes));
             let parts = positions.par_iter().with_min_len(BLOCK);
             Ok::<Vec<bot::Evaluation>, AskError>(parts.map_init(|| bot.clone(), evaluate).collect())
         };

@@ -4,7 +4,7 @@ use rayon::ThreadPoolBuildError;
 use thiserror::Error;
 use zar::{
     bot::{Bot, BotError, CubeAdvice, Evaluation, Valuation},
-    rules::{AskingError, PositionArg, Stakes, StakesError},
+    rules::{AskingError, PositionArg, StakesError},
     search::RankedPlay,
 };
 
@@ -48,9 +48,7 @@ impl Asked {
     pub fn evaluate(&self, bot: &mut Bot<'_>) -> Result<Evaluation, AskError> {
         self.check_stakes(bot)?;
         self.arg.check_before_roll()?;
-        // Without cube and score the plays of a look ahead are not chosen for their sake either.
-        let stakes = if self.cubeful { self.arg.stakes } else { Stakes::CUBELESS };
-        Ok(bot.evaluate(&self.arg.position, &stakes))
+        Ok(bot.evaluate(&self.arg.position, self.valuation()))
     }
 
     /// Every legal result of the dice once, the best first; never none.
@@ -59,14 +57,13 @@ impl Asked {
     /// Stakes that the rules do not know, no dice, and a game that is over.
     pub fn rank(&self, bot: &mut Bot<'_>) -> Result<Vec<RankedPlay>, AskError> {
         self.check_stakes(bot)?;
-        let PositionArg { position, dice, stakes } = self.arg;
+        let PositionArg { position, dice, .. } = self.arg;
         let Some(dice) = dice else {
             self.arg.check_before_roll()?;
             return Err(AskError::NoDice);
         };
         self.arg.check_rolled()?;
-        let valuation = if self.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
-        Ok(bot.rank(&position, dice, valuation))
+        Ok(bot.rank(&position, dice, self.valuation()))
     }
 
     /// Whether to double before the roll, and whether to take.
@@ -80,6 +77,10 @@ impl Asked {
             return Err(AskError::CubelessCube);
         }
         Ok(bot.cube_action(&self.arg.position, &self.arg.stakes)?)
+    }
+
+    fn valuation(&self) -> Valuation {
+        if self.cubeful { Valuation::Cubeful(self.arg.stakes) } else { Valuation::Cubeless }
     }
 
     /// Without the cube the score does not matter to what is computed.

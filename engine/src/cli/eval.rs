@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::requests::EvaluationAnswer;
+use crate::{bot::Valuation, requests::EvaluationAnswer};
 
 use super::{
     CliError, Options, PositionArg,
@@ -24,7 +24,7 @@ use super::{
 pub struct Args {
     /// A Position ID, PositionID:MatchID, an XGID, or "start".
     position: String,
-    /// Leave the cube out: no cubeful equity.
+    /// Leave the cube and the score out: no cubeful equity.
     #[arg(long)]
     cubeless: bool,
 }
@@ -41,7 +41,8 @@ pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), C
     let arg = PositionArg::unfinished(&args.position)?;
     let position = arg.position;
     let stakes = options.stakes(arg.stakes)?;
-    let evaluation = options.ask(|bot| Ok(bot.evaluate(&position, &stakes)))?;
+    let valuation = if args.cubeless { Valuation::Cubeless } else { Valuation::Cubeful(stakes) };
+    let evaluation = options.ask(|bot| Ok(bot.evaluate(&position, valuation)))?;
     if options.json {
         let evaluation = EvaluationAnswer::new(&evaluation, !args.cubeless);
         let answer = Answer { pos: position.to_string(), evaluation };

@@ -424,7 +424,7 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
                     writeln!(self.out, "  {d}.")?;
                 }
                 Err(_) => {
-                    let evaluation = pool.install(|| bot.evaluate(&position, &stakes));
+                    let evaluation = pool.install(|| bot.evaluate(&position, Valuation::Cubeful(stakes)));
                     writeln!(self.out, "  Roll: nothing else can be done. Equity {}.", evaluation.cubeful)?;
                 }
             },

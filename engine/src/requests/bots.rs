@@ -84,16 +84,12 @@ impl<'m> Bots<'m> {
     /// Whatever is wrong with it.
     pub fn answer(&mut self, request: &Request, stop: &Stop) -> Result<Answer, RequestError> {
         self.ask_about(request, stop, |bot, Asked { position, stakes, question }| {
+            let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
             Ok(match question {
                 Question::Eval => {
-                    // Without cube and score the plays of a look ahead are not chosen for their sake either.
-                    let counted = if request.cubeful { stakes } else { Stakes::CUBELESS };
-                    Answer::Evaluation(EvaluationAnswer::new(&bot.evaluate(&position, &counted), request.cubeful))
+                    Answer::Evaluation(EvaluationAnswer::new(&bot.evaluate(&position, valuation), request.cubeful))
                 }
-                Question::Move(dice) => {
-                    let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
-                    Answer::Move(MoveAnswer::new(&position, &bot.rank(&position, dice, valuation)))
-                }
+                Question::Move(dice) => Answer::Move(MoveAnswer::new(&position, &bot.rank(&position, dice, valuation))),
                 Question::Cube => Answer::Cube(bot.cube_action(&position, &stakes)?.into()),
             })
         })
@@ -192,7 +188,7 @@ mod tests {
     #[test]
     fn a_cubeless_evaluation_is_the_same_at_every_score() {
         let mut bot = Bot::new(Model::shipped(), Level::OnePly, RuleSet::Backgammon).unwrap();
-        let without = bot.evaluate(&Position::START, &Stakes::CUBELESS);
+        let without = bot.evaluate(&Position::START, Valuation::Cubeless);
         let plays = Dice::ALL.map(|dice| {
             let best = bot.at_level(Level::ZeroPly).rank(&Position::START, dice, Valuation::Cubeless)[0];
             f32::from(dice.ways()) / 36.0 * best.equity.0

@@ -169,7 +169,7 @@ impl Question {
                 let Ok(cube) = CubeState::new(stakes.cube.value() * 2, CubeOwner::Opponent) else {
                     return Ok(Answer::Take);
                 };
-                let goes_on = bot.evaluate(position, &Stakes { cube, ..*stakes }).cubeful;
+                let goes_on = bot.evaluate(position, Valuation::Cubeful(Stakes { cube, ..*stakes })).cubeful;
                 // Giving up costs the cube as it was doubled, half of the beavered one.
                 Ok(if goes_on.0 < -0.5 { Answer::Drop } else { Answer::Take })
             }

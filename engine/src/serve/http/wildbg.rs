@@ -219,7 +219,10 @@ async fn eval(State(app): State<Arc<App>>, Extension(began): Extension<Began>, R
                 (advice.probabilities, CubeValue { double: decision.is_double(), accept: decision.is_take() })
             }
             // Where nobody may double, a double would have to be taken for what it is: nothing.
-            Err(_) => (bot.evaluate(&position, &stakes).probabilities, CubeValue { double: false, accept: true }),
+            Err(_) => (
+                bot.evaluate(&position, Valuation::Cubeful(stakes)).probabilities,
+                CubeValue { double: false, accept: true },
+            ),
         };
         written(&PositionValue { cube, probabilities: probabilities.into() })
     })

@@ -243,7 +243,7 @@ fn doubles(
             Ok((doubles, Value { role, equity, chance, probabilities: advice.probabilities }))
         }
         Err(BotError::NoCube | BotError::NoCubeInGame(_) | BotError::Crawford | BotError::HighestCube { .. }) => {
-            let found = bot.evaluate(position, stakes);
+            let found = bot.evaluate(position, Valuation::Cubeful(*stakes));
             let (equity, chance, probabilities) = (found.cubeful, found.chance, found.probabilities);
             Ok((false, Value { role, equity, chance, probabilities }))
         }
