@@ -33,7 +33,7 @@ use crate::{
     },
 };
 
-/// What the equities of plays count.
+/// What equities count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Valuation {
     /// Points at a cube of 1 that nobody may turn.
@@ -68,7 +68,7 @@ pub struct Evaluation {
     pub cubeless: Equity,
     /// Cube and score counted in, with the right to double this turn, per unit of the cube (EMG in a match).
     pub cubeful: Equity,
-    /// The chance to win the match; `None` in money play.
+    /// The chance to win the match; `None` in money play, and where the score is left out.
     pub chance: Option<MatchWinningChance>,
 }
 
@@ -275,10 +275,12 @@ impl<'m> Bot<'m> {
         if self.level == Level::Rollout
             && let Some(rolled) = self.position_rolled_out(position, valuation, &mut |_| ())
         {
+            let cubeless = rolled.probabilities.equity(self.rules());
             return Evaluation {
                 probabilities: rolled.probabilities,
-                cubeless: rolled.probabilities.equity(self.rules()),
-                cubeful: rolled.equity,
+                cubeless,
+                // Variance reduction may lead beyond certainties, which probabilities do not.
+                cubeful: if valuation == Valuation::Cubeless { cubeless } else { rolled.equity },
                 chance: model.chance(rolled.worth, stakes),
             };
         }

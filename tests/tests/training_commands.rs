@@ -88,6 +88,31 @@ fn killed_runs_resume_to_the_same_weights() {
     assert!(weights("straight") == weights("killed"), "kills changed the weights");
 }
 
+/// Weights are given a sieve and lose their rare rows; what is no weights file is refused, and a file is left as it was.
+#[test]
+fn weights_are_sieved_and_pruned() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("small.toml"), CONFIG).unwrap();
+    succeeds("run --config small.toml --out run", folder.path());
+    let size = |name: &str| fs::metadata(folder.path().join(name)).unwrap().len();
+    let said = succeeds("sieve run/weights.zar --out sieved.zar --rounds 1", folder.path());
+    assert!(said.contains("sieved.zar has a sieve") && size("sieved.zar") > size("run/weights.zar"), "{said}");
+    let said = succeeds("prune sieved.zar --out pruned.zar --games 40 --least 20", folder.path());
+    assert!(said.contains(" of 25742 rows of the contact network and "), "{said}");
+    assert!(size("pruned.zar") < size("sieved.zar"));
+    let decision = include_str!("../data/checker_dev.jsonl").lines().next().unwrap();
+    fs::write(folder.path().join("decision.jsonl"), decision).unwrap();
+    succeeds("score decision.jsonl --model pruned.zar", folder.path());
+
+    fs::write(folder.path().join("not.zar"), "nothing").unwrap();
+    for command in ["prune", "sieve"] {
+        let refused = output(&format!("{command} not.zar --out not.zar"), folder.path());
+        assert_eq!(refused.status.code(), Some(2));
+        assert!(text(&refused.stderr).contains("not.zar: not a weights file"), "{}", text(&refused.stderr));
+    }
+    assert_eq!(fs::read(folder.path().join("not.zar")).unwrap(), b"nothing");
+}
+
 #[cfg(unix)]
 #[test]
 fn ctrl_c_and_termination_save_and_stop() {

@@ -1,9 +1,16 @@
-//! Pruning: rows that hardly any position switches on, and that have learnt next to nothing, are left out of a weights file.
+//! Pruning: rows that hardly any position switches on are left out of a weights file.
 
+use rand::Rng;
 use rayon::prelude::*;
-use zar::net::{DenseLayer, FirstLayer, MAX_SLOTS, Model, NO_ROW, Network, PositionClass, Precision, ShapeError};
+use zar::{
+    net::{FirstLayer, MAX_SLOTS, Model, NO_ROW, Network, PositionClass, Precision, ShapeError},
+    rules::{Dice, LegalPlays},
+};
 
-use crate::self_play::SelfPlay;
+use crate::{
+    seeds::{Purpose, stream},
+    self_play::{Sample, SelfPlay},
+};
 
 /// What is left out.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -12,7 +19,8 @@ pub struct Pruning {
     pub seed: u64,
     /// Games that the model plays against itself, some with random openings.
     pub games: u64,
-    /// Rows that are switched on in fewer positions of these games go.
+    /// Rows that are switched on in fewer of the results that one roll of every position of these games allows go: what is
+    /// never chosen must be known too.
     pub least: u64,
 }
 
@@ -25,8 +33,11 @@ pub struct Rows {
     pub kept: usize,
 }
 
-/// Games that are played before their positions are counted.
+/// Games that are played before their results are counted.
 const ROUND_GAMES: u64 = 500;
+
+/// A number for each row of each class's network.
+type Used = [Vec<u64>; PositionClass::ALL.len()];
 
 impl Pruning {
     /// The model without its rare rows, and the rows of each of its networks, in the order of [`PositionClass::ALL`]. Works in the
@@ -56,8 +67,8 @@ impl Pruning {
         Ok((pruned, rows))
     }
 
-    /// In how many positions each row of each class's network was switched on.
-    fn used(&self, model: &Model, progress: &mut dyn FnMut(u64)) -> [Vec<u64>; PositionClass::ALL.len()] {
+    /// In how many results each row of each class's network is switched on.
+    fn used(&self, model: &Model, progress: &mut dyn FnMut(u64)) -> Used {
         let play = SelfPlay {
             seed: self.seed,
             lambda: 0.0,
@@ -67,21 +78,17 @@ impl Pruning {
             random_openings: 0.5,
             random_plays: 14,
         };
-        let mut used = PositionClass::ALL.map(|class| vec![0; model.network(class).features().rows()]);
+        let mut used = none(model);
         let mut first = 0;
         while first < self.games {
             let count = ROUND_GAMES.min(self.games - first);
             let samples = play.play(model, first, count);
-            used.par_iter_mut().zip(PositionClass::ALL).for_each(|(used, class)| {
-                let features = model.network(class).features();
-                for sample in samples.iter().filter(|sample| PositionClass::of(&sample.position) == class) {
-                    let mut slots = [NO_ROW; MAX_SLOTS];
-                    features.fill(&sample.position, &mut slots);
-                    for row in slots.into_iter().filter(|&row| row != NO_ROW) {
-                        used[usize::from(row)] += 1;
-                    }
-                }
+            let parts = samples.par_chunks(1 << 10).enumerate().map(|(part, samples)| {
+                let rng = &mut stream(self.seed, Purpose::Pruning, first << 20 | part as u64);
+                used_by(model, samples, rng)
             });
+            let more = parts.reduce(|| none(model), sum);
+            used = sum(used, more);
             first += count;
             progress(first);
         }
@@ -100,8 +107,36 @@ impl Pruning {
             kept += usize::from(row.iter().any(|&value| value != 0.0));
         }
         let bias: Vec<f32> = network.first().bias().collect();
-        let dense: Vec<DenseLayer> = network.dense().to_vec();
         let first = FirstLayer::new(&bias, &rows)?;
-        Ok((Network::new(network.features(), network.activation(), first, dense)?, kept))
+        Ok((Network::new(network.features(), network.activation(), first, network.dense().to_vec())?, kept))
     }
+}
+
+fn none(model: &Model) -> Used {
+    PositionClass::ALL.map(|class| vec![0; model.network(class).features().rows()])
+}
+
+fn sum(mut a: Used, b: Used) -> Used {
+    for (a, b) in a.iter_mut().flatten().zip(b.iter().flatten()) {
+        *a += b;
+    }
+    a
+}
+
+/// The rows that the results of one roll of each position switch on.
+fn used_by(model: &Model, samples: &[Sample], rng: &mut impl Rng) -> Used {
+    let mut used = none(model);
+    let mut plays = LegalPlays::default();
+    for Sample { position, .. } in samples {
+        plays.generate(position, Dice::roll(rng), model.rules());
+        for play in plays.iter().filter(|play| !play.after.is_over()) {
+            let class = PositionClass::of(&play.after);
+            let mut slots = [NO_ROW; MAX_SLOTS];
+            model.network(class).features().fill(&play.after, &mut slots);
+            for row in slots.into_iter().filter(|&row| row != NO_ROW) {
+                used[class.index()][usize::from(row)] += 1;
+            }
+        }
+    }
+    used
 }

@@ -18,6 +18,8 @@ pub enum Purpose {
     Duel,
     /// What is learnt from again in a round.
     Replay,
+    /// The rolls with which pruning finds out what results there are.
+    Pruning,
 }
 
 /// The stream of the `number`th thing of a kind under a run's seed.

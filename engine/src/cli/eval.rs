@@ -4,7 +4,7 @@ use std::io::Write;
 
 use serde::Serialize;
 
-use crate::{bot::Valuation, requests::EvaluationAnswer};
+use crate::{bot::Valuation, requests::EvaluationAnswer, rules::Stakes};
 
 use super::{
     CliError, Options, PositionArg,
@@ -40,7 +40,7 @@ struct Answer {
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
     let arg = PositionArg::unfinished(&args.position)?;
     let position = arg.position;
-    let stakes = options.stakes(arg.stakes)?;
+    let stakes = if args.cubeless { Stakes::CUBELESS } else { options.stakes(arg.stakes)? };
     let valuation = if args.cubeless { Valuation::Cubeless } else { Valuation::Cubeful(stakes) };
     let evaluation = options.ask(|bot| Ok(bot.evaluate(&position, valuation)))?;
     if options.json {

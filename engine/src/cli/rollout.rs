@@ -9,7 +9,7 @@ use crate::{
     bot::{Bot, Level, RolledCube, Valuation},
     net::{OUTPUTS, Probabilities},
     requests::{RolledCubeAnswer, RolledPlaysAnswer, RolledPositionAnswer},
-    rules::Dice,
+    rules::{Dice, Stakes},
     search::{RankedPlay, RolledOut, RolloutOptions, RolloutProgress, Stop},
 };
 
@@ -74,7 +74,7 @@ fn confidence(text: &str) -> Result<f32, String> {
 pub fn run(args: &Args, options: &Options, out: &mut impl Write) -> Result<(), CliError> {
     let arg = PositionArg::unfinished(&args.position)?;
     let position = arg.position;
-    let stakes = options.stakes(arg.stakes)?;
+    let stakes = if args.cubeless { Stakes::CUBELESS } else { options.stakes(arg.stakes)? };
     let valuation = if args.cubeless { Valuation::Cubeless } else { Valuation::Cubeful(stakes) };
     let dice = match &args.dice {
         Some(text) => Some(text.parse()?),

@@ -268,20 +268,87 @@ mod tests {
     use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
 
     use crate::{
+        net::{Activation, DenseLayer, FeatureSet, FirstLayer, Network, Provenance},
         rules::{Dice, RuleSet},
         search::best_play,
     };
 
     use super::*;
 
-    /// Plays games in one precision and hands each decision's evaluations to `compare`.
-    fn play_games(precision: Precision, mut compare: impl FnMut(&Position, &LegalPlays, &[Probabilities])) {
-        let mut evaluator = Evaluator::in_precision(Model::shipped(), precision);
+    /// A network with made-up weights that fire about half of the units.
+    fn made_up(features: FeatureSet, activation: Activation, hidden: &[usize]) -> Network {
+        let mut state = 1u32;
+        let mut values = |count: usize, reach: f32| -> Vec<f32> {
+            let next = || {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                ((state >> 8) as f32 / (1 << 23) as f32 - 1.0) * reach
+            };
+            std::iter::repeat_with(next).take(count).collect()
+        };
+        let width = FirstLayer::WIDTH_STEP;
+        let first = FirstLayer::new(&values(width, 0.2), &values(features.rows() * width, 0.2)).unwrap();
+        let mut inputs = width;
+        let dense = hidden.iter().copied().chain([OUTPUTS]).map(|outputs| {
+            let reach = (3.0 / inputs as f32).sqrt();
+            let layer = DenseLayer::new(inputs, &values(outputs, 0.2), &values(inputs * outputs, reach)).unwrap();
+            inputs = outputs;
+            layer
+        });
+        let dense = dense.collect();
+        Network::new(features, activation, first, dense).unwrap()
+    }
+
+    /// Whatever the widths of the layers, narrow ones before wide ones and none at all, the results of a position are
+    /// evaluated as each of them alone, on every processor, and integers stay near floating point.
+    #[test]
+    fn networks_of_every_shape_are_evaluated() {
+        let shapes: [&[usize]; 6] = [&[], &[8], &[24, 8], &[8, 100], &[100, 8, 40], &[16, 16]];
+        for (i, hidden) in shapes.into_iter().enumerate() {
+            let activation = if i % 2 == 0 { Activation::Relu } else { Activation::ClippedRelu };
+            let networks = [
+                made_up(FeatureSet::ContactPatterns, activation, hidden),
+                made_up(FeatureSet::RaceCounts, activation, shapes[shapes.len() - 1 - i]),
+            ];
+            let model = Model::new(RuleSet::Backgammon, Provenance::default(), networks);
+            let mut exact = Evaluator::in_precision(&model, Precision::Exact);
+            let mut others = vec![Arch::new(), Arch::Scalar];
+            #[cfg(target_arch = "x86_64")]
+            others.extend(pulp::x86::V3::try_new().map(Arch::V3));
+            let mut others: Vec<Evaluator<'_>> =
+                others.into_iter().map(|arch| Evaluator { arch, ..Evaluator::new(&model) }).collect();
+            let mut alone = others[0].clone();
+            let (mut found, mut near) = (Vec::new(), Vec::new());
+            play_games(&model, Precision::Quantised, |position, plays, results| {
+                for other in &mut others {
+                    other.evaluate_plays(position, plays, &mut found);
+                    assert_eq!(found, results, "{hidden:?} {position}");
+                }
+                exact.evaluate_plays(position, plays, &mut near);
+                for ((play, result), near) in plays.iter().zip(results).zip(&near) {
+                    assert_eq!(alone.evaluate(&play.after), *result, "{hidden:?} {}", play.after);
+                    for (found, near) in result.to_array().into_iter().zip(near.to_array()) {
+                        assert!((found - near).abs() < 0.01, "{hidden:?} {}: {found} {near}", play.after);
+                    }
+                }
+            });
+        }
+    }
+
+    /// Plays games in one precision, the first 100 turns of each, and hands each decision's evaluations to `compare`.
+    fn play_games(
+        model: &Model,
+        precision: Precision,
+        mut compare: impl FnMut(&Position, &LegalPlays, &[Probabilities]),
+    ) {
+        let mut evaluator = Evaluator::in_precision(model, precision);
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
         let (mut plays, mut results) = (LegalPlays::default(), Vec::new());
         for _ in 0..5 {
             let mut position = Position::START;
-            while !position.is_over() {
+            for _ in 0..100 {
+                if position.is_over() {
+                    break;
+                }
                 plays.generate(&position, Dice::roll(&mut rng), RuleSet::Backgammon);
                 evaluator.evaluate_plays(&position, &plays, &mut results);
                 compare(&position, &plays, &results);
@@ -295,7 +362,7 @@ mod tests {
     fn plays_evaluate_as_their_results_do() {
         for (precision, tolerance) in [(Precision::Exact, 1e-5), (Precision::Quantised, 0.0)] {
             let mut alone = Evaluator::in_precision(Model::shipped(), precision);
-            play_games(precision, |position, plays, results| {
+            play_games(Model::shipped(), precision, |position, plays, results| {
                 for (legal, result) in plays.iter().zip(results) {
                     let expected = alone.evaluate(&legal.after).to_array();
                     for (found, expected) in result.to_array().into_iter().zip(expected) {
@@ -320,7 +387,7 @@ mod tests {
             for arch in others {
                 let mut other = Evaluator { arch, ..Evaluator::in_precision(Model::shipped(), precision) };
                 let mut expected = Vec::new();
-                play_games(precision, |position, plays, results| {
+                play_games(Model::shipped(), precision, |position, plays, results| {
                     other.evaluate_plays(position, plays, &mut expected);
                     assert_eq!(results, expected);
                 });
@@ -333,7 +400,7 @@ mod tests {
     fn precisions_agree() {
         let mut exact = Evaluator::in_precision(Model::shipped(), Precision::Exact);
         let (mut expected, mut sum, mut count) = (Vec::new(), 0.0, 0);
-        play_games(Precision::Quantised, |position, plays, results| {
+        play_games(Model::shipped(), Precision::Quantised, |position, plays, results| {
             exact.evaluate_plays(position, plays, &mut expected);
             for (result, expected) in results.iter().zip(&expected) {
                 let [found, expected] = [result, expected].map(|p| p.equity(RuleSet::Backgammon).0);

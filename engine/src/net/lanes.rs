@@ -31,7 +31,8 @@ pub trait Lanes: Copy {
     /// Bit i: pair i holds something else than zeros.
     fn occupied(self, pairs: &[[i16; 2]; 16]) -> u16;
 
-    /// Each number shifted to the right by its `shift` (0 to 31) and cut to the range from 0 to its `most`, which is one of 16 bits.
+    /// Each number shifted to the right by its `shift` (0 to 31) and cut to the range from 0 to its `most`, which is 32,767 at
+    /// most.
     fn activate(self, sums: &[i32; 16], shift: &[i32; 16], most: &[i32; 16]) -> [i16; 16];
 }
 

@@ -14,6 +14,9 @@
 //! the largest value seen in games that the network plays when it is quantised; what is larger still is cut off.
 //!
 //! Integers make the sums exact: a sum from the parent's is the sum from nothing, on every processor.
+//!
+//! Results of one position go through the dense layers in groups, so that each weight is read once for all of a group. The
+//! sieve's outputs are computed by the same layers ([`Outputs`]).
 
 use bytemuck::{Pod, Zeroable, cast_slice, cast_slice_mut};
 use pulp::{Arch, NullaryFnOnce};
@@ -385,7 +388,7 @@ pub const GROUP: usize = 4;
 pub struct Activations {
     hidden: [Vec<WordBlock>; GROUP],
     sums: [Vec<SumBlock>; GROUP],
-    /// For every 16 pairs of inputs, which of them are not zero in all positions.
+    /// For every 16 pairs of inputs, which of them are not zero in at least one position.
     occupied: Vec<u16>,
 }
 
@@ -611,7 +614,7 @@ fn dense_blocks<L: Lanes, const P: usize, const N: usize>(
     occupied: &[u16],
     mut first: usize,
 ) -> usize {
-    if N == 1 || P * N <= L::REGISTERS / 2 {
+    if P * N <= L::REGISTERS / 2 {
         while first + N <= outputs[0].len() {
             dense_vectors::<L, P, N>(lanes, layer, inputs, outputs, occupied, first);
             first += N;
@@ -620,7 +623,7 @@ fn dense_blocks<L: Lanes, const P: usize, const N: usize>(
     first
 }
 
-/// `N` vectors of outputs of each position, from the pairs of inputs that are not zero in all of them: after a ReLU few are,
+/// `N` vectors of outputs of each position, from the pairs of inputs that are not zero in at least one: after a ReLU few are,
 /// and positions that come from one parent have most of them in common.
 #[inline(always)]
 fn dense_vectors<L: Lanes, const P: usize, const N: usize>(

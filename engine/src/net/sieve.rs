@@ -2,8 +2,8 @@
 //!
 //! A sieve is a [`Network`] that reads [`FeatureSet::ContactCounts`] and has no hidden layer behind the first. Here it is
 //! in a form of its own: a row of 16-bit numbers for each count on each point of the board, so that a play costs a row in
-//! and a row out for each point that it changes, and the outputs of several plays are computed side by side. Sums of
-//! integers are exact, and the few floating-point operations behind them are taken in a fixed order: every processor computes
+//! and a row out for each point that it changes; the outputs of several plays are computed side by side, in integers like those
+//! of the other networks. Sums of integers are exact, and the few floating-point operations behind them are taken in a fixed order: every processor computes
 //! the same.
 
 use bytemuck::{cast_slice, cast_slice_mut};
@@ -289,8 +289,13 @@ mod tests {
         for _ in 0..300 {
             let plays = position.legal_plays(Dice::roll(&mut rng), RuleSet::Backgammon);
             sieve.equities(Arch::new(), &position, &plays, RuleSet::Backgammon, &mut sifted);
-            sieve.equities(Arch::Scalar, &position, &plays, RuleSet::Backgammon, &mut portable);
-            assert_eq!(sifted.found, portable.found);
+            let mut others = vec![Arch::Scalar];
+            #[cfg(target_arch = "x86_64")]
+            others.extend(pulp::x86::V3::try_new().map(Arch::V3));
+            for arch in others {
+                sieve.equities(arch, &position, &plays, RuleSet::Backgammon, &mut portable);
+                assert_eq!(sifted.found, portable.found);
+            }
             for &(equity, place) in &sifted.found {
                 let outputs = evaluator.evaluate_unmasked(&plays[place].after);
                 let [win, wg, wt, lg, lt] = outputs.map(|p| p - 0.5);

@@ -13,8 +13,8 @@ use super::thread_pool;
 
 /// Leaves out of weights what hardly any position uses, which makes their file smaller.
 ///
-/// Most rows of the first layer stand for patterns that a game in a thousand shows, and that have learnt little. Those
-/// that too few positions of the weights' own games switch on are left out.
+/// Most rows of the first layer stand for patterns that hardly any game shows. Those that too few of the results switch on
+/// that the weights choose among in their own games are left out.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
     /// The weights.
@@ -25,8 +25,8 @@ pub struct Args {
     /// Games that the weights play against themselves.
     #[arg(long, value_name = "N", default_value_t = 20_000, value_parser = clap::value_parser!(u64).range(1..=100_000_000))]
     pub games: u64,
-    /// The least number of positions of these games in which a row must be switched on to stay.
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    /// The least number of results of these games, one roll of each position, in which a row must be switched on to stay.
+    #[arg(long, value_name = "N", default_value_t = 100)]
     pub least: u64,
     /// Seed of the games.
     #[arg(long, value_name = "N", default_value_t = 0)]
