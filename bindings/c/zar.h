@@ -122,7 +122,7 @@ typedef struct ZarEvaluation {
   float cubeless;
   // Cube and score counted in, with the right to double this turn; where the stakes are cubeless, as `cubeless`.
   float cubeful;
-  // The chance to win the match; not a number (NaN) in money play.
+  // The chance to win the match; not a number (NaN) in money play, and where the stakes are cubeless.
   float match_winning_chance;
 } ZarEvaluation;
 

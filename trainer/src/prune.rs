@@ -3,7 +3,7 @@
 use rand::Rng;
 use rayon::prelude::*;
 use zar::{
-    net::{FirstLayer, MAX_SLOTS, Model, NO_ROW, Network, PositionClass, Precision, ShapeError},
+    net::{FirstLayer, MAX_SLOTS, Model, NO_ROW, Network, PositionClass, ShapeError},
     rules::{Dice, LegalPlays},
 };
 
@@ -69,15 +69,7 @@ impl Pruning {
 
     /// In how many results each row of each class's network is switched on.
     fn used(&self, model: &Model, progress: &mut dyn FnMut(u64)) -> Used {
-        let play = SelfPlay {
-            seed: self.seed,
-            lambda: 0.0,
-            expectation: 0.0,
-            tables: None,
-            precision: Precision::Quantised,
-            random_openings: 0.5,
-            random_plays: 14,
-        };
+        let play = SelfPlay::for_positions(self.seed);
         let mut used = none(model);
         let mut first = 0;
         while first < self.games {

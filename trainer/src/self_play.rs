@@ -47,6 +47,19 @@ pub struct SelfPlay {
 const MOST_TURNS: usize = 4_000;
 
 impl SelfPlay {
+    /// Games whose positions are wanted and not what they teach, half of them with random openings.
+    pub fn for_positions(seed: u64) -> SelfPlay {
+        SelfPlay {
+            seed,
+            lambda: 0.0,
+            expectation: 0.0,
+            tables: None,
+            precision: Precision::Quantised,
+            random_openings: 0.5,
+            random_plays: 14,
+        }
+    }
+
     /// Plays games number `first` to `first + count - 1` on the threads of the current rayon pool. What comes back, in
     /// the order of the games, does not depend on the number of threads.
     pub fn play(&self, model: &Model, first: u64, count: u64) -> Vec<Sample> {

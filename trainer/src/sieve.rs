@@ -3,7 +3,7 @@
 //! A sieve learns from the networks that it serves: what they say of the positions of their own games.
 
 use rayon::prelude::*;
-use zar::net::{Activation, Evaluator, FeatureSet, FirstLayer, Model, PositionClass, Precision};
+use zar::net::{Activation, Evaluator, FeatureSet, FirstLayer, Model, PositionClass};
 
 use crate::{
     config::NetworkShape,
@@ -46,15 +46,7 @@ impl SieveTraining {
         let weights = Weights::random(&shape, &mut stream(self.seed, Purpose::Weights, 0));
         let class = PositionClass::Contact;
         let mut learner = ClassLearner::new(class, &shape, weights, DeviceChoice::Cpu)?;
-        let play = SelfPlay {
-            seed: self.seed,
-            lambda: 0.0,
-            expectation: 0.0,
-            tables: None,
-            precision: Precision::Quantised,
-            random_openings: 0.5,
-            random_plays: 14,
-        };
+        let play = SelfPlay::for_positions(self.seed);
         for round in 0..self.rounds {
             let mut samples = play.play(model, round * ROUND_GAMES, ROUND_GAMES);
             samples.retain(|sample| PositionClass::of(&sample.position) == class);

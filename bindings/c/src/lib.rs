@@ -103,7 +103,7 @@ pub struct ZarEvaluation {
     pub cubeless: f32,
     /// Cube and score counted in, with the right to double this turn; where the stakes are cubeless, as `cubeless`.
     pub cubeful: f32,
-    /// The chance to win the match; not a number (NaN) in money play.
+    /// The chance to win the match; not a number (NaN) in money play, and where the stakes are cubeless.
     pub match_winning_chance: f32,
 }
 

@@ -18,7 +18,7 @@ type Probs = (f32, f32, f32, f32, f32);
 ///         or worse, and to lose a triple game.
 ///     cubeless: points at a cube of 1 that nobody may turn.
 ///     cubeful: the equity with cube and score counted in, with the right to double this turn.
-///     mwc: the chance to win the match; None in money play.
+///     mwc: the chance to win the match; None in money play, and in cubeless evaluations.
 #[pyclass(frozen, eq, get_all, module = "zar")]
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Evaluation {
