@@ -100,6 +100,8 @@ fn weights_are_sieved_and_pruned() {
     let said = succeeds("prune sieved.zar --out pruned.zar --games 40 --least 20", folder.path());
     assert!(said.contains(" of 25742 rows of the contact network and "), "{said}");
     assert!(size("pruned.zar") < size("sieved.zar"));
+    let said = succeeds("average sieved.zar pruned.zar --out mean.zar", folder.path());
+    assert!(said.contains("mean.zar is the mean of 2 weights") && size("mean.zar") > size("pruned.zar"), "{said}");
     let decision = include_str!("../data/checker_dev.jsonl").lines().next().unwrap();
     fs::write(folder.path().join("decision.jsonl"), decision).unwrap();
     succeeds("score decision.jsonl --model pruned.zar", folder.path());

@@ -29,8 +29,9 @@
 //!
 //! [`run`] is the loop that learns; [`self_play`] the games and their targets; [`replay`] what is learnt from again; [`learner`] the networks while they
 //! learn, with [`sparse_layer`] for the first layer, [`dense_tail`] for the rest, and [`growth`] for what they begin with. [`sieve`] trains what makes
-//! looking ahead faster, [`prune`] makes weights files smaller. [`score`] and [`duel`] measure.
+//! looking ahead faster, [`prune`] makes weights files smaller, [`average`] takes the mean of several runs. [`score`] and [`duel`] measure.
 
+pub mod average;
 pub mod checkpoint;
 pub mod cli;
 pub mod config;

@@ -16,10 +16,12 @@ use zar::{
     rules::RuleSet,
 };
 use zar_trainer::{
+    average::{AverageError, average},
     config::Config,
     dense_tail::{DenseTail, DenseWeights},
     device::DeviceChoice,
     duel::{Duel, PlayerSource, RandomSource},
+    learner::Learner,
     prune::Pruning,
     run::{Ending, METRICS_FILE, Run, RunError, Supervision, WEIGHTS_FILE},
     self_play::{Sample, SelfPlay},
@@ -229,6 +231,38 @@ fn refinements_begin_with_the_weights_and_repeat() {
     assert_eq!((origin.games, origin.config), (330, run.config().to_toml()));
     assert!(Model::from_bytes(&bytes).unwrap().sieve_network().is_some());
     assert!(bytes == refined("interrupted", 3, Some(1)).2, "threads or interruptions changed the weights");
+}
+
+/// The mean of weights lies between them, number by number; the mean of one thing is that thing; what does not fit is refused.
+#[test]
+fn weights_are_averaged() {
+    let trained = |seed| {
+        let mut config = Config::from_toml(SMALL).unwrap();
+        config.seed = seed;
+        Learner::new(&config, DeviceChoice::Cpu).unwrap().model(RuleSet::Backgammon).unwrap()
+    };
+    let (a, b) = (trained(1), trained(2));
+    let mean = average(&[a.clone(), b.clone()]).unwrap();
+    for class in PositionClass::ALL {
+        let numbers = |model: &Model| -> Vec<f32> {
+            let network = model.network(class);
+            let dense = network.dense().iter().flat_map(|layer| layer.bias().chain(layer.weight()));
+            network.first().bias().chain(network.first().rows()).chain(dense).collect()
+        };
+        let (a, b, mean) = (numbers(&a), numbers(&b), numbers(&mean));
+        assert!(a != b && a.len() == mean.len());
+        assert!(mean.iter().zip(a.iter().zip(&b)).all(|(mean, (a, b))| (mean - (a + b) / 2.0).abs() < 1e-6));
+    }
+    let same = average(&[a.clone(), a.clone(), a.clone()]).unwrap();
+    assert!(same.to_bytes().unwrap() == a.to_bytes().unwrap());
+    assert!(matches!(average(&[]), Err(AverageError::None)));
+    let shipped = Model::shipped().clone();
+    assert!(matches!(
+        average(&[a.clone(), shipped]),
+        Err(AverageError::Shapes { number: 2, class: PositionClass::Contact })
+    ));
+    let tavla = Learner::new(&Config::from_toml(SMALL).unwrap(), DeviceChoice::Cpu).unwrap().model(RuleSet::Tavla2004);
+    assert!(matches!(average(&[a, tavla.unwrap()]), Err(AverageError::Rules { number: 2, .. })));
 }
 
 /// Rows that hardly any result in some games uses go, all else stays as it was, and the file becomes smaller by what went.

@@ -1,5 +1,6 @@
 //! The commands of `zar-train`.
 
+pub mod average;
 pub mod duel;
 pub mod plot;
 pub mod prune;
@@ -36,6 +37,7 @@ enum Command {
     Score(score::Args),
     Sieve(sieve::Args),
     Prune(prune::Args),
+    Average(average::Args),
     Plot(plot::Args),
 }
 
@@ -53,6 +55,7 @@ pub fn main() -> ExitCode {
         Command::Score(args) => score::run(args).map_err(Into::into),
         Command::Sieve(args) => sieve::run(args).map_err(Into::into),
         Command::Prune(args) => prune::run(args).map_err(Into::into),
+        Command::Average(args) => average::run(args).map_err(Into::into),
         Command::Plot(args) => plot::run(args).map_err(Into::into),
     };
     match answer {
