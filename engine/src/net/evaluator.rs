@@ -409,7 +409,7 @@ mod tests {
                 count += 1;
             }
         });
-        assert!(sum / f64::from(count) < 0.0006, "{}", sum / f64::from(count));
+        assert!(sum / f64::from(count) < 0.001, "{}", sum / f64::from(count));
     }
 
     #[test]
