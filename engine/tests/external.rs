@@ -54,6 +54,8 @@ fn what_gnubg_has_asked_is_answered() {
         check(line, &answer);
     }
     assert_eq!(client.ask(OPENING), "8/4 6/4");
+    // What is told of a question may come after its answer, but comes before the next one's.
+    client.ask(OPENING);
     let told = server.told();
     assert!(!told.contains("Error"), "{told}");
     assert!(told.contains("4HPwATDgc/ABMA player 0 rolled 4-2, 0-1 to 3, cube 1 Centered: 8/4 6/4"), "{told}");
