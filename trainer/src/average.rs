@@ -10,6 +10,8 @@ use zar::{
     rules::RuleSet,
 };
 
+use crate::sieve::sieved;
+
 /// Why weights have no mean.
 #[derive(Debug, Error)]
 pub enum AverageError {
@@ -62,10 +64,7 @@ pub fn average(models: &[Model]) -> Result<Model, AverageError> {
     };
     let networks = [network(PositionClass::Contact)?, network(PositionClass::Race)?];
     let model = Model::new(last.rules(), last.provenance().clone(), networks);
-    Ok(match last.sieve_network() {
-        Some(sieve) => model.with_sieve(sieve.clone()).expect("it was a sieve before"),
-        None => model,
-    })
+    Ok(sieved(model, last.sieve_network()))
 }
 
 fn have_one_shape(a: &Network, b: &Network) -> bool {

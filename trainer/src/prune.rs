@@ -10,6 +10,7 @@ use zar::{
 use crate::{
     seeds::{Purpose, stream},
     self_play::{Sample, SelfPlay},
+    sieve::sieved,
 };
 
 /// What is left out.
@@ -60,11 +61,7 @@ impl Pruning {
         };
         let networks = [pruned(PositionClass::Contact)?, pruned(PositionClass::Race)?];
         let pruned = Model::new(model.rules(), model.provenance().clone(), networks);
-        let pruned = match model.sieve_network() {
-            Some(sieve) => pruned.with_sieve(sieve.clone()).expect("it was a sieve before"),
-            None => pruned,
-        };
-        Ok((pruned, rows))
+        Ok((sieved(pruned, model.sieve_network()), rows))
     }
 
     /// In how many results each row of each class's network is switched on.

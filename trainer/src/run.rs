@@ -32,6 +32,7 @@ use crate::{
     score::{Reference, ScoreError, ScoreTable},
     seeds::{Purpose, stream},
     self_play::{Sample, SelfPlay},
+    sieve::sieved,
 };
 
 /// The configuration of a run, in its folder.
@@ -481,14 +482,6 @@ pub fn score(model: &Model, reference: &Reference) -> Result<ScoreTable, RunErro
 /// What self-play knows of bear-offs.
 fn tables(config: &Config) -> Option<BearoffTables> {
     config.bearoff_tables.then(|| BearoffTables::in_memory(config.rules))
-}
-
-/// The networks with a sieve that is there already.
-fn sieved(model: Model, sieve: Option<&Network>) -> Model {
-    match sieve {
-        Some(sieve) => model.with_sieve(sieve.clone()).expect("it was a sieve before"),
-        None => model,
-    }
 }
 
 /// Refuses a folder in which a new run would overwrite something. A run that was killed before its first checkpoint has

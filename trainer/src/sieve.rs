@@ -3,7 +3,7 @@
 //! A sieve learns from the networks that it serves: what they say of the positions of their own games.
 
 use rayon::prelude::*;
-use zar::net::{Activation, Evaluator, FeatureSet, FirstLayer, Model, PositionClass};
+use zar::net::{Activation, Evaluator, FeatureSet, FirstLayer, Model, Network, PositionClass};
 
 use crate::{
     config::NetworkShape,
@@ -29,6 +29,14 @@ const BATCH: usize = 256;
 const PASSES: u32 = 2;
 /// The learning rate at the beginning and at the end.
 const RATE: [f64; 2] = [2e-3, 2e-5];
+
+/// The networks with a sieve that is there already.
+pub(crate) fn sieved(model: Model, sieve: Option<&Network>) -> Model {
+    match sieve {
+        Some(sieve) => model.with_sieve(sieve.clone()).expect("it was a sieve before"),
+        None => model,
+    }
+}
 
 impl SieveTraining {
     /// Trains a sieve for `model`, with the threads of the current rayon pool; `progress` hears the number of rounds that are

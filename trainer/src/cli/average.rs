@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 
 use thiserror::Error;
-use zar::net::{Model, ModelError};
+use zar::net::Model;
 
 use crate::average::{AverageError, average};
+
+use super::weights_file::{self, WeightsFileError};
 
 /// Averages weights of one shape: those of runs that went on from each other, or from the same weights.
 ///
@@ -24,13 +26,8 @@ pub struct Args {
 #[derive(Debug, Error)]
 pub enum AverageCommandError {
     /// Weights cannot be read or written.
-    #[error("{path}: {error}")]
-    Model {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: ModelError,
-    },
+    #[error(transparent)]
+    Weights(#[from] WeightsFileError),
     /// They do not fit together.
     #[error(transparent)]
     Average(#[from] AverageError),
@@ -41,12 +38,7 @@ pub enum AverageCommandError {
 /// # Errors
 /// Files that cannot be used: see [`AverageCommandError`].
 pub fn run(args: &Args) -> Result<String, AverageCommandError> {
-    let fault = |path: &PathBuf| {
-        let path = path.display().to_string();
-        move |error| AverageCommandError::Model { path, error }
-    };
-    let models: Vec<Model> =
-        args.weights.iter().map(|path| Model::load(path).map_err(fault(path))).collect::<Result<_, _>>()?;
-    average(&models)?.save(&args.out).map_err(fault(&args.out))?;
+    let models: Vec<Model> = args.weights.iter().map(|path| weights_file::load(path)).collect::<Result<_, _>>()?;
+    weights_file::save(&average(&models)?, &args.out)?;
     Ok(format!("{} is the mean of {} weights", args.out.display(), models.len()))
 }

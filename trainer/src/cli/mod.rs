@@ -8,6 +8,7 @@ pub mod refine;
 pub mod run;
 pub mod score;
 pub mod sieve;
+pub mod weights_file;
 
 use std::{
     error::Error,

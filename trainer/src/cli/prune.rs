@@ -5,11 +5,14 @@ use std::path::PathBuf;
 use indicatif::ProgressBar;
 use rayon::ThreadPoolBuildError;
 use thiserror::Error;
-use zar::net::{Model, ModelError, PositionClass, ShapeError};
+use zar::net::{PositionClass, ShapeError};
 
 use crate::prune::{Pruning, Rows};
 
-use super::thread_pool;
+use super::{
+    thread_pool,
+    weights_file::{self, WeightsFileError},
+};
 
 /// Leaves out of weights what hardly any position uses, which makes their file smaller.
 ///
@@ -40,13 +43,8 @@ pub struct Args {
 #[derive(Debug, Error)]
 pub enum PruneCommandError {
     /// The weights cannot be read or written.
-    #[error("{path}: {error}")]
-    Model {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: ModelError,
-    },
+    #[error(transparent)]
+    Weights(#[from] WeightsFileError),
     /// Layers do not fit together.
     #[error(transparent)]
     Shape(#[from] ShapeError),
@@ -60,17 +58,13 @@ pub enum PruneCommandError {
 /// # Errors
 /// Files that cannot be used: see [`PruneCommandError`].
 pub fn run(args: &Args) -> Result<String, PruneCommandError> {
-    let fault = |path: &PathBuf| {
-        let path = path.display().to_string();
-        move |error| PruneCommandError::Model { path, error }
-    };
-    let model = Model::load(&args.weights).map_err(fault(&args.weights))?;
+    let model = weights_file::load(&args.weights)?;
     let pruning = Pruning { seed: args.seed, games: args.games, least: args.least };
     let bar = ProgressBar::new(args.games);
     let (pruned, rows) =
         thread_pool(args.threads)?.install(|| pruning.prune(&model, &mut |done| bar.set_position(done)))?;
     bar.finish_and_clear();
-    pruned.save(&args.out).map_err(fault(&args.out))?;
+    weights_file::save(&pruned, &args.out)?;
     let left: Vec<String> = PositionClass::ALL
         .into_iter()
         .zip(rows)

@@ -8,14 +8,17 @@ use zar::{
     board::{Position, PositionIdError},
     bot::{Bot, BotError, Level},
     durable,
-    net::{Model, ModelError},
+    net::Model,
     rules::RuleSet,
     search::MoveFilter,
 };
 
 use crate::score::{Referee, Reference, ScoreError};
 
-use super::thread_pool;
+use super::{
+    thread_pool,
+    weights_file::{self, WeightsFileError},
+};
 
 /// Measures the error rate of weights, or of given choices, on decisions with reference equities.
 ///
@@ -73,13 +76,8 @@ pub enum ScoreCommandError {
     #[error(transparent)]
     Score(#[from] ScoreError),
     /// The weights.
-    #[error("{path}: {error}")]
-    Model {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: ModelError,
-    },
+    #[error(transparent)]
+    Weights(#[from] WeightsFileError),
     /// The level or the rules.
     #[error(transparent)]
     Bot(#[from] BotError),
@@ -132,10 +130,7 @@ pub fn run(args: &Args) -> Result<String, ScoreCommandError> {
     let choices = match &args.choices {
         Some(path) => given(&fs::read_to_string(path).map_err(io_error(path))?, reference.len())?,
         None => {
-            let loaded = args.model.as_ref().map(|path| {
-                Model::load(path).map_err(|error| ScoreCommandError::Model { path: path.display().to_string(), error })
-            });
-            let loaded = loaded.transpose()?;
+            let loaded = args.model.as_ref().map(|path| weights_file::load(path)).transpose()?;
             let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
             let bot = Bot::new(model, args.level, args.rules)?.with_filter(args.filter);
             thread_pool(args.threads)?.install(|| reference.choices(&bot))

@@ -5,11 +5,13 @@ use std::path::PathBuf;
 use indicatif::ProgressBar;
 use rayon::ThreadPoolBuildError;
 use thiserror::Error;
-use zar::net::{Model, ModelError};
 
 use crate::{learner::LearnError, sieve::SieveTraining};
 
-use super::thread_pool;
+use super::{
+    thread_pool,
+    weights_file::{self, WeightsFileError},
+};
 
 /// Trains a sieve for weights, which makes looking ahead, rollouts and exact targets faster.
 ///
@@ -38,13 +40,8 @@ pub struct Args {
 #[derive(Debug, Error)]
 pub enum SieveCommandError {
     /// The weights cannot be read or written.
-    #[error("{path}: {error}")]
-    Model {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: ModelError,
-    },
+    #[error(transparent)]
+    Weights(#[from] WeightsFileError),
     /// Learning cannot go on.
     #[error(transparent)]
     Learn(#[from] LearnError),
@@ -58,15 +55,11 @@ pub enum SieveCommandError {
 /// # Errors
 /// Files that cannot be used: see [`SieveCommandError`].
 pub fn run(args: &Args) -> Result<String, SieveCommandError> {
-    let fault = |path: &PathBuf| {
-        let path = path.display().to_string();
-        move |error| SieveCommandError::Model { path, error }
-    };
-    let model = Model::load(&args.weights).map_err(fault(&args.weights))?;
+    let model = weights_file::load(&args.weights)?;
     let bar = ProgressBar::new(args.rounds);
     let training = SieveTraining { seed: args.seed, rounds: args.rounds };
     let sieved = thread_pool(args.threads)?.install(|| training.train(&model, &mut |done| bar.set_position(done)))?;
     bar.finish_and_clear();
-    sieved.save(&args.out).map_err(fault(&args.out))?;
+    weights_file::save(&sieved, &args.out)?;
     Ok(format!("{} has a sieve", args.out.display()))
 }
