@@ -200,17 +200,23 @@ impl Sides {
     }
 }
 
+/// Bit i: `holds` of byte i, which is told of eight bytes at a time in the lowest bit of each, the others zero.
+#[inline(always)]
+pub(super) fn bits_where(bytes: &[u8; 32], holds: impl Fn(u64) -> u64) -> u32 {
+    let mut bits = 0;
+    for (i, bytes) in bytes.as_chunks::<8>().0.iter().enumerate() {
+        // The product brings the lowest bits of eight bytes side by side.
+        bits |= ((holds(u64::from_le_bytes(*bytes)).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * i);
+    }
+    bits
+}
+
 /// Bit i: count i, which is 15 at most, is `LEAST` or more.
 #[inline(always)]
 fn at_least<const LEAST: u64>(counts: &[u8; 32]) -> u32 {
     const ONES: u64 = u64::from_le_bytes([1; 8]);
-    let mut bits = 0;
-    for (i, counts) in counts.as_chunks::<8>().0.iter().enumerate() {
-        // Large enough counts carry into the highest bit of their byte; the product brings these eight bits side by side.
-        let reached = (u64::from_le_bytes(*counts) + (0x80 - LEAST) * ONES) >> 7 & ONES;
-        bits |= ((reached.wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * i);
-    }
-    bits
+    // Large enough counts carry into the highest bit of their byte.
+    bits_where(counts, |counts| (counts + (0x80 - LEAST) * ONES) >> 7 & ONES)
 }
 
 /// The row of a count, none for zero; `most` and more share a row.

@@ -48,7 +48,7 @@ impl WordBlock {
 /// 32-bit numbers side by side, aligned for vector loads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Pod, Zeroable)]
 #[repr(C, align(64))]
-struct SumBlock([i32; SumBlock::SIZE]);
+pub struct SumBlock([i32; SumBlock::SIZE]);
 
 impl SumBlock {
     const SIZE: usize = 16;
@@ -57,15 +57,20 @@ impl SumBlock {
 /// A network in integers.
 #[derive(Clone, Debug)]
 pub struct QuantisedNetwork {
+    first: QuantisedFirstLayer,
+    hidden: Vec<QuantisedLayer>,
+    outputs: Outputs,
+}
+
+/// The first layer in integers.
+#[derive(Clone, Debug)]
+struct QuantisedFirstLayer {
     features: FeatureSet,
     bias: Vec<WordBlock>,
     /// Row-major.
     rows: Vec<WordBlock>,
-    /// The largest activations of the first layer.
+    /// The largest activations.
     most: Vec<WordBlock>,
-    dense: Vec<QuantisedLayer>,
-    /// What one step of each last sum is worth.
-    unit: [f32; OUTPUTS],
 }
 
 /// A dense layer in integers. Outputs are filled up to whole blocks with zeros.
@@ -143,45 +148,53 @@ impl QuantisedNetwork {
     /// Rounds a network to integers; `positions` are those of games that it played.
     pub fn new(network: &Network, positions: &[Position]) -> QuantisedNetwork {
         let observed = Observed::of(Arch::new(), network, positions);
-        let (mut quantised, mut interface) = first_layer(network, observed.order(0));
-        for (i, layer) in network.dense().iter().enumerate() {
-            let hidden = (i + 1 < network.dense().len())
-                .then(|| Hidden { order: observed.order(i + 1), largest: &observed.largest[i + 1] });
-            let (layer, next) = dense_layer(layer, &interface, network.activation(), hidden);
-            quantised.dense.push(layer);
+        let (first, mut interface) = first_layer(network, observed.order(0));
+        let (last, before) = network.dense().split_last().expect("a network has a last layer");
+        let mut hidden = Vec::with_capacity(before.len());
+        for (i, layer) in before.iter().enumerate() {
+            let kept = Hidden { order: observed.order(i + 1), largest: &observed.largest[i + 1] };
+            let (layer, next) = dense_layer(layer, &interface, network.activation(), Some(kept));
+            hidden.push(layer);
             interface = next;
         }
-        quantised.unit = std::array::from_fn(|output| (1.0 / interface.scale[output]) as f32);
-        quantised
+        QuantisedNetwork { first, hidden, outputs: Outputs::behind(last, &interface) }
     }
 }
 
-/// The outputs of a network whose only dense layer this is.
+/// The last layer of a network.
 #[derive(Clone, Debug)]
 pub struct Outputs {
     layer: QuantisedLayer,
+    /// What one step of each sum is worth.
     unit: [f32; OUTPUTS],
 }
 
 impl Outputs {
     /// A layer whose inputs are in steps of which `scale` make 1, and at most `most` steps.
     pub fn new(layer: &DenseLayer, scale: f64, most: Vec<i32>) -> Outputs {
-        let inputs = Interface { order: (0..layer.inputs()).collect(), scale: vec![scale; layer.inputs()], most };
+        Outputs::behind(
+            layer,
+            &Interface { order: (0..layer.inputs()).collect(), scale: vec![scale; layer.inputs()], most },
+        )
+    }
+
+    fn behind(layer: &DenseLayer, inputs: &Interface) -> Outputs {
         // The activation follows hidden layers alone.
-        let (layer, Interface { scale, .. }) = dense_layer(layer, &inputs, Activation::Relu, None);
+        let (layer, Interface { scale, .. }) = dense_layer(layer, inputs, Activation::Relu, None);
         Outputs { layer, unit: std::array::from_fn(|output| (1.0 / scale[output]) as f32) }
     }
 
     /// The outputs before the logistic function for a group of inputs, none of which is negative.
     #[inline(always)]
-    pub fn of<L: Lanes>(
+    pub fn of<L: Lanes, const P: usize>(
         &self,
         lanes: L,
-        inputs: [&[WordBlock]; GROUP],
-        Activations { sums, occupied, .. }: &mut Activations,
-    ) -> [[f32; OUTPUTS]; GROUP] {
+        inputs: [&[WordBlock]; P],
+        sums: &mut [Vec<SumBlock>; P],
+        occupied: &mut Vec<u16>,
+    ) -> [[f32; OUTPUTS]; P] {
         dense(lanes, &self.layer, inputs, sums, occupied);
-        let mut outputs = [[0.0; OUTPUTS]; GROUP];
+        let mut outputs = [[0.0; OUTPUTS]; P];
         for (outputs, sums) in outputs.iter_mut().zip(sums) {
             for (output, (&sum, unit)) in outputs.iter_mut().zip(sums[0].0.iter().zip(self.unit)) {
                 *output = sum as f32 * unit;
@@ -197,7 +210,7 @@ fn rounded(x: f32) -> i16 {
     (x + 0.5f32.copysign(x)) as i32 as i16
 }
 
-fn first_layer(network: &Network, order: Vec<usize>) -> (QuantisedNetwork, Interface) {
+fn first_layer(network: &Network, order: Vec<usize>) -> (QuantisedFirstLayer, Interface) {
     let (first, features) = (network.first(), network.features());
     let width = first.width();
     let runs = features.exclusive_runs();
@@ -262,15 +275,7 @@ fn first_layer(network: &Network, order: Vec<usize>) -> (QuantisedNetwork, Inter
         scale: order.iter().map(|&output| scale[output].into()).collect(),
         order,
     };
-    let quantised = QuantisedNetwork {
-        features,
-        bias: quantised_bias,
-        rows: quantised_rows,
-        most,
-        dense: Vec::new(),
-        unit: [0.0; OUTPUTS],
-    };
-    (quantised, interface)
+    (QuantisedFirstLayer { features, bias: quantised_bias, rows: quantised_rows, most }, interface)
 }
 
 /// How the outputs of a hidden layer are kept, and the largest seen of each.
@@ -376,7 +381,7 @@ pub struct Accumulator {
 impl Accumulator {
     /// Room for a network's sums.
     pub fn for_network(network: &QuantisedNetwork) -> Accumulator {
-        Accumulator { slots: [NO_ROW; MAX_SLOTS], sums: vec![WordBlock::default(); network.bias.len()] }
+        Accumulator { slots: [NO_ROW; MAX_SLOTS], sums: vec![WordBlock::default(); network.first.bias.len()] }
     }
 }
 
@@ -387,9 +392,9 @@ pub const GROUP: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub struct Activations {
     hidden: [Vec<WordBlock>; GROUP],
-    sums: [Vec<SumBlock>; GROUP],
+    pub(super) sums: [Vec<SumBlock>; GROUP],
     /// For every 16 pairs of inputs, which of them are not zero in at least one position.
-    occupied: Vec<u16>,
+    pub(super) occupied: Vec<u16>,
 }
 
 /// Computes the first layer of `position` from nothing.
@@ -460,14 +465,14 @@ impl<L: Lanes> NullaryFnOnce for Accumulate<'_, L> {
     #[inline(always)]
     fn call(self) {
         let Accumulate { lanes, network, position, accumulator: Accumulator { slots, sums } } = self;
-        network.features.fill(position, slots);
+        network.first.features.fill(position, slots);
         let mut rows = [0u16; MAX_SLOTS];
         let mut count = 0;
         for &row in slots.iter() {
             rows[count] = row;
             count += usize::from(row != NO_ROW);
         }
-        sum_rows(lanes, network, &network.bias, &rows[..count], &[], sums, |sum, _| sum);
+        sum_rows(lanes, &network.first, &network.first.bias, &rows[..count], &[], sums, |sum, _| sum);
     }
 }
 
@@ -485,31 +490,28 @@ impl<L: Lanes, const P: usize> NullaryFnOnce for EvaluateFrom<'_, L, P> {
     #[inline(always)]
     fn call(self) -> [[f32; OUTPUTS]; P] {
         let EvaluateFrom { lanes, network, parent, positions, activations } = self;
+        let QuantisedNetwork { first, hidden: layers, outputs } = network;
         let Activations { hidden, sums, occupied } = activations;
         let (hidden, _) = hidden.split_first_chunk_mut::<P>().expect("no group is larger than the buffers");
         let (sums, _) = sums.split_first_chunk_mut::<P>().expect("no group is larger than the buffers");
-        let most: &[L::Words] = cast_slice(&network.most);
+        let most: &[L::Words] = cast_slice(&first.most);
         for (position, hidden) in positions.into_iter().zip(hidden.iter_mut()) {
             let mut slots = [NO_ROW; MAX_SLOTS];
-            network.features.fill(position, &mut slots);
+            first.features.fill(position, &mut slots);
             let changes = Changes::between(&parent.slots, &slots);
             hidden.resize(parent.sums.len(), WordBlock::default());
-            sum_rows(lanes, network, &parent.sums, changes.added(), changes.removed(), hidden, |sum, place| {
+            sum_rows(lanes, first, &parent.sums, changes.added(), changes.removed(), hidden, |sum, place| {
                 lanes.clamp(sum, most[place])
             });
         }
-        let (last, before) = network.dense.split_last().expect("a network has a last layer");
-        for layer in before {
+        for layer in layers {
             dense(lanes, layer, hidden.each_ref().map(Vec::as_slice), sums, occupied);
             for (sums, hidden) in sums.iter().zip(hidden.iter_mut()) {
                 activate(lanes, layer, sums, hidden);
             }
         }
-        dense(lanes, last, hidden.each_ref().map(Vec::as_slice), sums, occupied);
-        std::array::from_fn(|place| {
-            let sums = &sums[place][0].0;
-            std::array::from_fn(|output| logistic(sums[output] as f32 * network.unit[output]))
-        })
+        let outputs = outputs.of(lanes, hidden.each_ref().map(Vec::as_slice), sums, occupied);
+        outputs.map(|outputs| outputs.map(logistic))
     }
 }
 
@@ -517,14 +519,14 @@ impl<L: Lanes, const P: usize> NullaryFnOnce for EvaluateFrom<'_, L, P> {
 #[inline(always)]
 fn sum_rows<L: Lanes>(
     lanes: L,
-    network: &QuantisedNetwork,
+    layer: &QuantisedFirstLayer,
     start: &[WordBlock],
     added: &[u16],
     removed: &[u16],
     sums: &mut [WordBlock],
     finish: impl Fn(L::Words, usize) -> L::Words,
 ) {
-    let rows: &[L::Words] = cast_slice(&network.rows);
+    let rows: &[L::Words] = cast_slice(&layer.rows);
     let (start, sums): (&[L::Words], &mut [L::Words]) = (cast_slice(start), cast_slice_mut(sums));
     let mut first = 0;
     while first + 8 <= sums.len() {

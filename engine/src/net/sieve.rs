@@ -181,12 +181,7 @@ fn differences(a: &[i8; BAR + 1], b: &[i8; BAR + 1]) -> u32 {
     for (differ, (a, b)) in differ.iter_mut().zip(a.iter().zip(b)) {
         *differ = u8::from(a != b);
     }
-    let mut bits = 0;
-    for (i, differ) in differ.as_chunks::<8>().0.iter().enumerate() {
-        // The product brings the lowest bits of eight bytes side by side.
-        bits |= ((u64::from_le_bytes(*differ).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u32) << (8 * i);
-    }
-    bits
+    features::bits_where(&differ, |differ| differ)
 }
 
 #[inline(always)]
@@ -238,7 +233,7 @@ impl<L: Lanes> NullaryFnOnce for Sifting<'_, L> {
             }
             if grouped == GROUP || grouped > 0 && index + 1 == plays.len() {
                 let rows: [&[WordBlock]; GROUP] = group.each_ref().map(|row| row.as_slice());
-                let outputs = sieve.outputs.of(lanes, rows, activations);
+                let outputs = sieve.outputs.of(lanes, rows, &mut activations.sums, &mut activations.occupied);
                 let first = found.len() - grouped;
                 for ((equity, _), [win, win_gammon, win_triple, lose_gammon, lose_triple]) in
                     found[first..].iter_mut().zip(outputs)
