@@ -9,6 +9,8 @@ use zar::{
     rules::RuleSet,
 };
 
+use crate::self_play::Exploration;
+
 /// A run, as written in its TOML file. With the same program it decides every bit of the weights.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -39,6 +41,9 @@ pub struct Config {
     /// Whether self-play knows the exact values of bear-offs, so that the networks learn them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub bearoff_tables: bool,
+    /// How other plays than the best come into the games.
+    #[serde(default, skip_serializing_if = "is_no_exploration")]
+    pub exploration: Exploration,
     /// The network for contact positions.
     pub contact: NetworkShape,
     /// The network for races.
@@ -116,6 +121,10 @@ fn is_none_at_all(share: &f64) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "what serde calls")]
 fn is_nothing(count: &usize) -> bool {
     *count == 0
+}
+
+fn is_no_exploration(exploration: &Exploration) -> bool {
+    *exploration == Exploration::default()
 }
 
 fn once() -> u32 {
@@ -266,6 +275,9 @@ impl Config {
         require((1..=1 << 16).contains(&self.batch), "batch", &self.batch, "1 to 65536")?;
         require((0.0..=1.0).contains(&self.random_openings), "random_openings", &self.random_openings, "0 to 1")?;
         require((1..=1000).contains(&self.random_plays), "random_plays", &self.random_plays, "1 to 1000")?;
+        let Exploration { share, within } = self.exploration;
+        require((0.0..=1.0).contains(&share), "share of the exploration", &share, "0 to 1")?;
+        require((0.0..=6.0).contains(&within), "within of the exploration", &within, "0 to 6")?;
         require((0.0..=1e6).contains(&self.averaged_rounds), "averaged_rounds", &self.averaged_rounds, "0 to 1e6")?;
         require(self.replay <= 1 << 24, "replay", &self.replay, "at most 16777216")?;
         require(!self.phases.is_empty(), "the number of phases", &0, "at least 1")?;
@@ -349,6 +361,9 @@ mod tests {
         assert!(with("rate = [", "expectation = 0.5\nrate = [").contains("expectation of phase 1 is 0.5"));
         assert!(with("rate = [", "passes = 0\nrate = [").contains("passes of phase 1 is 0"));
         assert!(with("width = ", "width = 100 #").contains("100 wide"));
+        assert!(
+            with("[contact]", "exploration = { share = 1.5, within = 0.1 }\n[contact]").contains("exploration is 1.5")
+        );
         assert!(with("batch = ", "bitch = 1 #").contains("bitch"));
     }
 }

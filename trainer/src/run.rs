@@ -367,6 +367,7 @@ impl Run {
             precision: self.config.precision,
             random_openings: self.config.random_openings,
             random_plays: self.config.random_plays,
+            exploration: self.config.exploration,
         };
         self.replay.add(&self.pending);
         let drawn = (self.config.replay > 0).then(|| {

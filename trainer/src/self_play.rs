@@ -3,11 +3,12 @@
 
 use rand::Rng;
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 use zar::{
     board::Position,
     exact::BearoffTables,
     net::{Evaluator, Model, OUTPUTS, Precision, Probabilities},
-    rules::{Dice, LegalPlays, Outcome},
+    rules::{Dice, LegalPlays, Outcome, RuleSet},
     search::{StaticEvaluator, best_play},
 };
 
@@ -41,6 +42,21 @@ pub struct SelfPlay {
     pub random_openings: f64,
     /// The most random plays at the start of such a game.
     pub random_plays: u32,
+    /// How other plays than the best come into the games.
+    pub exploration: Exploration,
+}
+
+/// Now and then a play that is nearly as good as the best, so that the games go where rejected plays lead. What is only ever
+/// rejected is never corrected: where the networks take too little for it, nothing would tell them.
+///
+/// Nothing is learnt about the positions before such a play from what comes after it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exploration {
+    /// Share of the turns in which a play is drawn from those that are near the best, itself among them.
+    pub share: f64,
+    /// How much less than the best these may be worth, in points of cubeless equity.
+    pub within: f32,
 }
 
 /// Games longer than this are cut, and learn from the last evaluation; real ones end an order of magnitude sooner.
@@ -57,6 +73,7 @@ impl SelfPlay {
             precision: Precision::Quantised,
             random_openings: 0.5,
             random_plays: 14,
+            exploration: Exploration::default(),
         }
     }
 
@@ -87,7 +104,6 @@ impl SelfPlay {
         while !position.is_over() && turns.len() < MOST_TURNS {
             let expected = (self.expectation > 0.0 && uniform(&mut rng) < self.expectation)
                 .then(|| expectation(evaluator, plays, evaluations, &position));
-            turns.push(Turn { position, value, expected });
             plays.generate(&position, Dice::roll(&mut rng), rules);
             if self.expectation > 0.0 {
                 // The luck of a roll falls out only if the play is the one that the expectation reckons with.
@@ -95,10 +111,24 @@ impl SelfPlay {
             }
             evaluator.evaluate_plays(&position, plays, evaluations);
             let best = best_play(evaluations, rules);
-            position = plays[best].after;
-            value = evaluations[best];
+            let chosen = self.explored(evaluations, best, rules, &mut rng);
+            let passed_over = (chosen != best).then_some(evaluations[best]);
+            turns.push(Turn { position, value, expected, passed_over });
+            position = plays[chosen].after;
+            value = evaluations[chosen];
         }
         if self.expectation > 0.0 { self.corrected_expectations(turns) } else { self.targets(turns, value) }
+    }
+
+    /// The play that is made: mostly the best.
+    fn explored(&self, evaluations: &[Probabilities], best: usize, rules: RuleSet, rng: &mut impl Rng) -> usize {
+        let Exploration { share, within } = self.exploration;
+        if share == 0.0 || uniform(rng) >= share {
+            return best;
+        }
+        let most = evaluations[best].equity(rules).0 + within;
+        let near = || (0..evaluations.len()).filter(|&place| evaluations[place].equity(rules).0 <= most);
+        near().nth((uniform(rng) * near().count() as f64) as usize).unwrap_or(best)
     }
 
     /// The start of the game, or where some random plays lead from it. Nothing is learnt from random plays: the
@@ -127,8 +157,8 @@ impl SelfPlay {
         let mut samples: Vec<Sample> = turns
             .iter()
             .rev()
-            .map(|&Turn { position, value, .. }| {
-                let target = next_target.flipped();
+            .map(|&Turn { position, value, passed_over, .. }| {
+                let target = passed_over.unwrap_or(next_target).flipped();
                 next_target = mixed(value, target, self.lambda);
                 Sample { position, target }
             })
@@ -147,7 +177,10 @@ impl SelfPlay {
     fn corrected_expectations(&self, turns: &[Turn]) -> Vec<Sample> {
         let mut correction = [0.0; OUTPUTS];
         let mut samples = Vec::new();
-        for &Turn { position, value, expected } in turns.iter().rev() {
+        for &Turn { position, value, expected, passed_over } in turns.iter().rev() {
+            if passed_over.is_some() {
+                correction = [0.0; OUTPUTS];
+            }
             match expected {
                 Some(expected) => {
                     let mut target = expected.to_array();
@@ -176,6 +209,8 @@ struct Turn {
     value: Probabilities,
     /// The expectation over its roll, if it was asked for.
     expected: Option<Probabilities>,
+    /// What the best play was worth to the other player, if another one was made.
+    passed_over: Option<Probabilities>,
 }
 
 /// A difference of probabilities in the eyes of the other player.
@@ -233,7 +268,7 @@ mod tests {
     fn values() -> Vec<Turn> {
         let turn = |win| {
             let value = Probabilities::from_array([win, 0.1, 0.0, 0.2, 0.0]);
-            Turn { position: Position::START, value, expected: None }
+            Turn { position: Position::START, value, expected: None, passed_over: None }
         };
         [0.6, 0.3, 0.8].map(turn).into()
     }
@@ -247,6 +282,7 @@ mod tests {
             precision: Precision::Exact,
             random_openings: 0.0,
             random_plays: 1,
+            exploration: Exploration::default(),
         }
     }
 
@@ -324,10 +360,52 @@ mod tests {
         }
     }
 
+    #[test]
+    fn what_follows_another_play_than_the_best_teaches_nothing_of_what_came_before() {
+        let passed_over = Some(Probabilities::from_array([0.25, 0.1, 0.0, 0.2, 0.0]));
+        let mut turns = values();
+        turns[1].passed_over = passed_over;
+        let samples = self_play(1.0, 0.0).targets(&turns, LOST);
+        // He won, having moved last; before that the other might have kept 1 - 0.25, and he 0.25.
+        for (sample, expected) in samples.iter().zip([0.25, 0.75, 1.0]) {
+            assert!((sample.target.win - expected).abs() < 1e-6, "{sample:?}");
+        }
+        for (turn, win) in turns.iter_mut().zip([0.5, 0.4, 0.9]) {
+            turn.expected = Some(Probabilities { win, ..turn.value });
+        }
+        // As if the game ended with the expectation of the second turn, 0.1 above its value.
+        let samples = self_play(1.0, 1.0).corrected_expectations(&turns);
+        for (sample, expected) in samples.iter().zip([0.4, 0.4, 0.9]) {
+            assert!((sample.target.win - expected).abs() < 1e-6, "{sample:?}");
+        }
+    }
+
+    #[test]
+    fn plays_near_the_best_are_explored() {
+        let evaluations = [0.5, 0.3, 0.36, 0.42].map(|win| Probabilities { win, ..Probabilities::default() });
+        let rules = RuleSet::Backgammon;
+        let drawn = |share, within| {
+            let play = SelfPlay { exploration: Exploration { share, within }, ..self_play(1.0, 0.0) };
+            let mut rng = stream(1, Purpose::Game, 1);
+            let mut counts = [0; 4];
+            for _ in 0..1000 {
+                counts[play.explored(&evaluations, 1, rules, &mut rng)] += 1;
+            }
+            counts
+        };
+        assert_eq!(drawn(0.0, 1.0), [0, 1000, 0, 0]);
+        assert_eq!(drawn(1.0, 0.0), [0, 1000, 0, 0]);
+        // A win in a hundred is two hundredths of a point.
+        let [worst, best, second, third] = drawn(1.0, 0.13);
+        assert!(worst == 0 && third == 0 && (400..600).contains(&best) && (400..600).contains(&second));
+        let [worst, best, second, third] = drawn(0.5, 0.3);
+        assert!(worst == 0 && (600..740).contains(&best) && second > 100 && third > 100);
+    }
+
     /// Luck falls out: with values that are right, the targets of a whole game are the values, whatever was rolled.
     #[test]
     fn exact_values_leave_nothing_to_correct() {
-        let tables = BearoffTables::in_memory(zar::rules::RuleSet::Backgammon);
+        let tables = BearoffTables::in_memory(RuleSet::Backgammon);
         let play = SelfPlay { tables: Some(tables), ..self_play(1.0, 1.0) };
         let mut evaluator = play.evaluator(Model::shipped());
         let mut points = [0i8; 26];
@@ -337,7 +415,7 @@ mod tests {
         let (mut rng, mut turns) = (stream(1, Purpose::Game, 1), Vec::new());
         while !position.is_over() {
             let expected = Some(expectation(&mut evaluator, &mut plays, &mut evaluations, &position));
-            turns.push(Turn { position, value: evaluator.evaluate(&position), expected });
+            turns.push(Turn { position, value: evaluator.evaluate(&position), expected, passed_over: None });
             plays.generate(&position, Dice::roll(&mut rng), evaluator.rules());
             evaluator.evaluate_plays(&position, &plays, &mut evaluations);
             position = plays[best_play(&evaluations, evaluator.rules())].after;

@@ -24,7 +24,7 @@ use zar_trainer::{
     learner::Learner,
     prune::Pruning,
     run::{Ending, METRICS_FILE, Run, RunError, Supervision, WEIGHTS_FILE},
-    self_play::{Sample, SelfPlay},
+    self_play::{Exploration, Sample, SelfPlay},
     sieve::SieveTraining,
     sparse_layer::{Active, SparseLayer},
 };
@@ -70,6 +70,7 @@ fn played_to_results(seed: u64) -> SelfPlay {
         precision: Precision::Exact,
         random_openings: 0.5,
         random_plays: 14,
+        exploration: Exploration::default(),
     }
 }
 
