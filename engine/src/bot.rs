@@ -44,6 +44,11 @@ pub enum Valuation {
 }
 
 impl Valuation {
+    /// What somebody asks for who says whether the cube and the score count.
+    pub fn counting(cubeful: bool, stakes: Stakes) -> Valuation {
+        if cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless }
+    }
+
     /// The stakes, if they count.
     fn stakes(self) -> Option<Stakes> {
         match self {

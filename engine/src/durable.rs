@@ -6,6 +6,8 @@ use std::{
     path::Path,
 };
 
+use tempfile::NamedTempFile;
+
 /// How the names of files begin that are not whole yet.
 const PARTIAL: &str = ".zar-partial-";
 
@@ -15,11 +17,8 @@ const PARTIAL: &str = ".zar-partial-";
 /// # Errors
 /// Whatever the file system answers.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    let folder = match path.parent() {
-        Some(folder) if !folder.as_os_str().is_empty() => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::Builder::new().prefix(PARTIAL).tempfile_in(folder)?;
+    let folder = folder_of(path);
+    let mut file = partial(folder)?;
     file.write_all(bytes)?;
     file.as_file().sync_all()?;
     #[cfg(unix)]
@@ -34,6 +33,29 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         File::open(folder)?.sync_all()?;
     }
     Ok(())
+}
+
+/// Whether [`write()`] could write to `path` now, found out without touching what is there.
+///
+/// # Errors
+/// Whatever the file system answers.
+pub fn check_writable(path: &Path) -> io::Result<()> {
+    if path.is_dir() {
+        return Err(io::ErrorKind::IsADirectory.into());
+    }
+    partial(folder_of(path)).map(|_| ())
+}
+
+/// A file beside the one that is to be written; gone when it is dropped.
+fn partial(folder: &Path) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new().prefix(PARTIAL).tempfile_in(folder)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    }
 }
 
 /// Removes what writers left in `folder` when they were killed. Only for folders in which nobody writes at the moment.
@@ -63,6 +85,20 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), b"two");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(write(&folder.path().join("missing/file"), b"").is_err());
+    }
+
+    #[test]
+    fn what_could_not_be_written_is_found_out_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        check_writable(&path).unwrap();
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+        fs::write(&path, b"one").unwrap();
+        check_writable(&path).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"one");
+        assert!(check_writable(folder.path()).is_err());
+        assert!(check_writable(&path.join("file")).is_err());
+        assert!(check_writable(&folder.path().join("missing/file")).is_err());
     }
 
     #[test]

@@ -80,7 +80,7 @@ impl Asked {
     }
 
     fn valuation(&self) -> Valuation {
-        if self.cubeful { Valuation::Cubeful(self.arg.stakes) } else { Valuation::Cubeless }
+        Valuation::counting(self.cubeful, self.arg.stakes)
     }
 
     /// Without the cube the score does not matter to what is computed.

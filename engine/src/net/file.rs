@@ -103,8 +103,8 @@ pub enum ModelError {
         /// What is wrong.
         error: ShapeError,
     },
-    /// A weight is not a number or infinite.
-    #[error("the {0} network holds a weight that is not a finite number")]
+    /// A weight is not a number or infinite, or so large that sums would be.
+    #[error("the {0} network holds a weight that is not a finite number, or weights that lead to such")]
     NotFinite(NetworkRole),
 }
 
@@ -412,6 +412,9 @@ mod tests {
         assert!(matches!(read(&sealed(bytes)), ModelError::Length { .. }));
         let mut bytes = good.clone();
         bytes[end - 4..end].copy_from_slice(&f32::NAN.to_le_bytes());
+        assert!(matches!(read(&sealed(bytes)), ModelError::NotFinite(NetworkRole::Evaluates(PositionClass::Race))));
+        let mut bytes = good.clone();
+        bytes[end - 4..end].copy_from_slice(&f32::MAX.to_le_bytes());
         assert!(matches!(read(&sealed(bytes)), ModelError::NotFinite(NetworkRole::Evaluates(PositionClass::Race))));
         let replaced = |from: &str, to: &str| {
             let at = good.windows(from.len()).position(|window| window == from.as_bytes()).unwrap();

@@ -285,12 +285,22 @@ impl Network {
         &self.dense
     }
 
-    /// Whether every number is finite.
+    /// Whether every number is finite, and stays so: no position leads to a sum that is not.
     pub fn is_finite(&self) -> bool {
-        let finite = |blocks: &[Block]| flat(blocks).all(f32::is_finite);
-        finite(&self.first.bias)
-            && finite(&self.first.rows)
-            && self.dense.iter().all(|layer| finite(&layer.bias) && finite(&layer.weight))
+        let layers = || {
+            std::iter::once((&self.first.bias, &self.first.rows))
+                .chain(self.dense.iter().map(|layer| (&layer.bias, &layer.weight)))
+        };
+        if !layers().all(|(bias, weight)| flat(bias).chain(flat(weight)).all(f32::is_finite)) {
+            return false;
+        }
+        let largest = |blocks: &[Block]| flat(blocks).map(f32::abs).fold(0.0, f32::max);
+        let terms = std::iter::once(self.features.rows()).chain(self.dense.iter().map(|layer| layer.inputs));
+        let last = layers().zip(terms).fold(1.0, |input: f64, ((bias, weight), terms)| {
+            let sum = f64::from(largest(bias)) + terms as f64 * f64::from(largest(weight)) * input;
+            sum.max(1.0)
+        });
+        last < f64::from(f32::MAX)
     }
 }
 

@@ -84,7 +84,7 @@ impl<'m> Bots<'m> {
     /// Whatever is wrong with it.
     pub fn answer(&mut self, request: &Request, stop: &Stop) -> Result<Answer, RequestError> {
         self.ask_about(request, stop, |bot, Asked { position, stakes, question }| {
-            let valuation = if request.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
+            let valuation = Valuation::counting(request.cubeful, stakes);
             Ok(match question {
                 Question::Eval => {
                     Answer::Evaluation(EvaluationAnswer::new(&bot.evaluate(&position, valuation), request.cubeful))

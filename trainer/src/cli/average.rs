@@ -38,6 +38,7 @@ pub enum AverageCommandError {
 /// # Errors
 /// Files that cannot be used: see [`AverageCommandError`].
 pub fn run(args: &Args) -> Result<String, AverageCommandError> {
+    weights_file::check_writable(&args.out)?;
     let models: Vec<Model> = args.weights.iter().map(|path| weights_file::load(path)).collect::<Result<_, _>>()?;
     weights_file::save(&average(&models)?, &args.out)?;
     Ok(format!("{} is the mean of {} weights", args.out.display(), models.len()))

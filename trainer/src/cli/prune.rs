@@ -60,6 +60,7 @@ pub enum PruneCommandError {
 pub fn run(args: &Args) -> Result<String, PruneCommandError> {
     let model = weights_file::load(&args.weights)?;
     let pruning = Pruning { seed: args.seed, games: args.games, least: args.least };
+    weights_file::check_writable(&args.out)?;
     let bar = ProgressBar::new(args.games);
     let (pruned, rows) =
         thread_pool(args.threads)?.install(|| pruning.prune(&model, &mut |done| bar.set_position(done)))?;

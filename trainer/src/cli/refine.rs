@@ -6,7 +6,10 @@ use zar::net::Model;
 
 use crate::run::Run;
 
-use super::run::{RunCommandError, WorkArgs, configured, work};
+use super::{
+    run::{RunCommandError, WorkArgs, configured, work},
+    weights_file,
+};
 
 /// Goes on from weights by self-play, in networks as large or larger.
 ///
@@ -36,11 +39,7 @@ pub fn run(args: &Args) -> Result<String, RunCommandError> {
     work(&args.work, || {
         let (config, folder) = configured(args.preset.as_deref(), args.config.as_deref(), &args.work)?;
         let run = match &args.weights {
-            Some(path) => {
-                let model = Model::load(path)
-                    .map_err(|error| RunCommandError::Weights { path: path.display().to_string(), error })?;
-                Run::refine(&folder, config, &model, args.work.device)
-            }
+            Some(path) => Run::refine(&folder, config, &weights_file::load(path)?, args.work.device),
             None => Run::refine(&folder, config, Model::shipped(), args.work.device),
         };
         Ok(run?)

@@ -13,7 +13,7 @@ use std::{
 use indicatif::{FormattedDuration, ProgressBar, ProgressStyle};
 use rayon::ThreadPoolBuildError;
 use thiserror::Error;
-use zar::{net::ModelError, rules::RuleSet};
+use zar::rules::RuleSet;
 
 use crate::{
     config::{Config, ConfigError},
@@ -24,7 +24,7 @@ use crate::{
     score::{Referee, Reference, ScoreError},
 };
 
-use super::thread_pool;
+use super::{thread_pool, weights_file::WeightsFileError};
 
 /// Games against the random mover at the end of a run.
 const RANDOM_PAIRS: u64 = 500;
@@ -91,13 +91,8 @@ pub enum RunCommandError {
     #[error("expected --preset NAME, --config FILE or --resume RUN")]
     NothingToDo,
     /// The weights to refine.
-    #[error("cannot use the weights {path}: {error}")]
-    Weights {
-        /// Which file.
-        path: String,
-        /// Why.
-        error: ModelError,
-    },
+    #[error("cannot use the weights {0}")]
+    Weights(#[from] WeightsFileError),
     /// The configuration.
     #[error(transparent)]
     Config(#[from] ConfigError),

@@ -56,6 +56,7 @@ pub enum SieveCommandError {
 /// Files that cannot be used: see [`SieveCommandError`].
 pub fn run(args: &Args) -> Result<String, SieveCommandError> {
     let model = weights_file::load(&args.weights)?;
+    weights_file::check_writable(&args.out)?;
     let bar = ProgressBar::new(args.rounds);
     let training = SieveTraining { seed: args.seed, rounds: args.rounds };
     let sieved = thread_pool(args.threads)?.install(|| training.train(&model, &mut |done| bar.set_position(done)))?;

@@ -1,9 +1,12 @@
 //! Weights files that a command is given.
 
-use std::path::Path;
+use std::{io, path::Path};
 
 use thiserror::Error;
-use zar::net::{Model, ModelError};
+use zar::{
+    durable,
+    net::{Model, ModelError},
+};
 
 /// Weights that cannot be read or written.
 #[derive(Debug, Error)]
@@ -27,6 +30,14 @@ impl WeightsFileError {
 /// A file that cannot be read, or is no weights file.
 pub fn load(path: &Path) -> Result<Model, WeightsFileError> {
     Model::load(path).map_err(WeightsFileError::of(path))
+}
+
+/// Finds out before hours of work whether their outcome could be written.
+///
+/// # Errors
+/// What the file system answers.
+pub fn check_writable(path: &Path) -> Result<(), WeightsFileError> {
+    durable::check_writable(path).map_err(|error: io::Error| WeightsFileError::of(path)(error.into()))
 }
 
 /// Writes weights.

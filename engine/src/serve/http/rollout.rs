@@ -269,7 +269,7 @@ fn result(
     lines: &mpsc::Sender<Vec<u8>>,
 ) -> Result<Option<RolloutResult>, RequestError> {
     let Asked { position, stakes, question } = *asked;
-    let valuation = if cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
+    let valuation = Valuation::counting(cubeful, stakes);
     // Bare networks roll out what a look ahead has chosen.
     let level = if bot.level().plies() == 0 { Level::Rollout } else { bot.level() };
     let mut bot = bot.at_level(level).with_seed(options.seed).with_rollout(options).with_stop(stop.clone());

@@ -181,7 +181,7 @@ async fn play(State(app): State<Arc<App>>, Extension(began): Extension<Began>, R
     let (position, stakes, dice) = (asked.position, asked.stakes, asked.dice);
     think(&app, began, move |bot| {
         // Nothing is said of a cube in money play.
-        let valuation = if stakes.score().is_some() { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
+        let valuation = Valuation::counting(stakes.score().is_some(), stakes);
         let ranked = bot.rank(&position, dice, valuation);
         let moves = ranked.iter().map(|valued| RankedMove {
             play: valued.play.iter().map(|made| CheckerMove { from: made.from, to: made.to }).collect(),

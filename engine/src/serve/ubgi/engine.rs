@@ -308,7 +308,7 @@ impl<'m> Engine<'m> {
         let doubled = self.game.is_doubled();
         match role {
             Role::Chequer => {
-                let valuation = if self.settings.cubeful { Valuation::Cubeful(stakes) } else { Valuation::Cubeless };
+                let valuation = Valuation::counting(self.settings.cubeful, stakes);
                 let with_id = self.settings.move_id;
                 Ok(Wanted::Chequer { position, dice: self.game.dice()?, valuation, stakes, with_id })
             }
