@@ -64,7 +64,7 @@ pub struct Origin {
     pub games: u64,
     /// Positions that they learnt from.
     pub positions: u64,
-    /// CRC-32 of their file, in hexadecimal.
+    /// The CRC-32 that their file ends in, in hexadecimal.
     pub checksum: String,
     /// The configuration of their run, in TOML; it may have an origin of its own.
     pub config: String,
@@ -242,6 +242,9 @@ impl Config {
     }
 
     /// The settings when `games` have been played; those of the end when all have been.
+    ///
+    /// # Panics
+    /// No phases, which [`Config::check`] refuses.
     pub fn settings(&self, games: u64) -> Settings {
         let mut before = 0;
         let last = self.phases.len() - 1;
@@ -262,8 +265,11 @@ impl Config {
         unreachable!("the last phase always answers")
     }
 
-    /// Refuses values that make no sense.
-    fn check(&self) -> Result<(), ConfigError> {
+    /// Refuses values that make no sense, as everything does that reads or uses a configuration.
+    ///
+    /// # Errors
+    /// The first such value.
+    pub fn check(&self) -> Result<(), ConfigError> {
         let require = |fits: bool, name: &str, value: &dyn ToString, expected| {
             if fits {
                 Ok(())

@@ -67,6 +67,14 @@ pub enum RunError {
     /// No checkpoint of the run can be used.
     #[error("no usable checkpoint in {0}")]
     NoCheckpoint(String),
+    /// The configuration of a refinement was given to a run from random weights.
+    #[error(
+        "the configuration is that of a refinement of weights that had played {games} games: use zar-train refine, or remove its [origin]"
+    )]
+    Origin {
+        /// Games behind those weights.
+        games: u64,
+    },
     /// A checkpoint could not be written.
     #[error("checkpoint: {0}")]
     Checkpoint(#[from] CheckpointError),
@@ -168,8 +176,11 @@ impl Run {
     /// Starts a run from random weights in a folder that holds none.
     ///
     /// # Errors
-    /// A folder that cannot be made or holds a run already; shapes that cannot be.
+    /// A folder that cannot be made or holds a run already; a configuration that cannot be, or that has an origin.
     pub fn create(folder: &Path, config: Config, device: DeviceChoice) -> Result<Run, RunError> {
+        if let Some(Origin { games, .. }) = config.origin {
+            return Err(RunError::Origin { games });
+        }
         Run::begin(folder, config, None, |config| Ok(Learner::new(config, device)?))
     }
 
@@ -180,7 +191,7 @@ impl Run {
     /// As [`Run::create`], and shapes that the weights cannot grow into.
     pub fn refine(folder: &Path, mut config: Config, model: &Model, device: DeviceChoice) -> Result<Run, RunError> {
         let Provenance { games, positions, config: origin, .. } = model.provenance().clone();
-        let checksum = format!("{:08x}", crc32fast::hash(&model.to_bytes()?));
+        let checksum = format!("{:08x}", model.checksum()?);
         config.origin = Some(Origin { games, positions, checksum, config: origin });
         Run::begin(folder, config, model.sieve_network(), |config| Ok(Learner::grown(config, model, device)?))
     }
@@ -191,6 +202,7 @@ impl Run {
         sieve: Option<&Network>,
         learner: impl FnOnce(&Config) -> Result<Learner, RunError>,
     ) -> Result<Run, RunError> {
+        config.check()?;
         let checkpoints = folder.join(CHECKPOINT_FOLDER);
         refuse_occupied(folder)?;
         let learner = learner(&config)?;
@@ -396,9 +408,10 @@ impl Run {
     /// # Errors
     /// A device that cannot be read.
     pub fn model(&self) -> Result<Model, RunError> {
+        let origin = self.config.origin.as_ref();
         let provenance = Provenance {
-            games: self.games + self.config.origin.as_ref().map_or(0, |origin| origin.games),
-            positions: self.positions + self.config.origin.as_ref().map_or(0, |origin| origin.positions),
+            games: self.games.saturating_add(origin.map_or(0, |origin| origin.games)),
+            positions: self.positions.saturating_add(origin.map_or(0, |origin| origin.positions)),
             seed: self.config.seed,
             date: self.date.clone(),
             revision: env!("ZAR_REVISION").into(),

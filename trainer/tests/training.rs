@@ -230,6 +230,16 @@ fn refinements_begin_with_the_weights_and_repeat() {
     assert!(provenance.positions > run.positions());
     let origin = Config::from_toml(&provenance.config).unwrap().origin.unwrap();
     assert_eq!((origin.games, origin.config), (330, run.config().to_toml()));
+    let ending: [u8; 4] = *model.to_bytes().unwrap().last_chunk().unwrap();
+    assert_eq!(origin.checksum, format!("{:08x}", u32::from_le_bytes(ending)));
+    assert_ne!(model.checksum().unwrap(), Model::from_bytes(&bytes).unwrap().checksum().unwrap());
+    // What a refinement was is not what a run from random weights may say of itself.
+    let claimed = Config::from_toml(&provenance.config).unwrap();
+    let refused = Run::create(&folder.path().join("claimed"), claimed, DeviceChoice::Cpu).unwrap_err();
+    assert!(matches!(refused, RunError::Origin { games: 330 }), "{refused}");
+    let endless = Config { round_games: 0, ..config.clone() };
+    let refused = Run::refine(&folder.path().join("endless"), endless, &model, DeviceChoice::Cpu).unwrap_err();
+    assert!(refused.to_string().contains("round_games is 0"), "{refused}");
     assert!(Model::from_bytes(&bytes).unwrap().sieve_network().is_some());
     assert!(bytes == refined("interrupted", 3, Some(1)).2, "threads or interruptions changed the weights");
 }

@@ -163,6 +163,16 @@ impl Model {
         PositionClass::ALL.iter().map(|&class| self.network(class)).chain(self.sieve_network())
     }
 
+    /// The CRC-32 that the weights file ends in: that of all bytes before it, which tells weights apart.
+    ///
+    /// # Errors
+    /// As [`Model::to_bytes`].
+    pub fn checksum(&self) -> Result<u32, ModelError> {
+        let bytes = self.to_bytes()?;
+        // Over the whole file, with its own CRC-32 at the end, it would be the same for all files.
+        Ok(crc32fast::hash(&bytes[..bytes.len() - CHECKSUM]))
+    }
+
     /// The bytes of the weights file. The rows of first layers are rounded to half precision.
     ///
     /// # Errors
