@@ -215,6 +215,13 @@ fn a_board_line_is_played_by_the_options() {
 #[test]
 fn thinking_is_interrupted_at_once() {
     // A position with many plays, and no time to look at them all.
+    // Even when it has found nothing yet, and whatever comes after.
+    for lines in ["go role chequer\nquit", "go role chequer\nstop\nquit\nisready"] {
+        let mut ubgi = Ubgi::start(&["--level", "3ply"]);
+        ubgi.send(&format!("position gnubgid 4HPwATDgc/ABMA\ndice 3 1\n{lines}"));
+        assert!(ubgi.until("best").iter().all(|line| line.starts_with("info") || line.starts_with("bestmove")));
+        assert_eq!(ubgi.ended(), Some(0));
+    }
     let mut ubgi = Ubgi::start(&["--level", "rollout"]);
     let mut spent = Vec::new();
     for (role, delay) in [("chequer", 0), ("chequer", 40), ("cube", 40), ("turn", 150)] {

@@ -58,6 +58,7 @@ fn pubeval_has_its_known_error_rate() {
     let mut pubeval = PubevalPlayer::start().unwrap_or_else(|error| panic!("{error}"));
     let lines = first_lines(1500);
     let choices: Vec<Position> = lines.iter().map(|line| choice(&mut pubeval, &record(line))).collect();
-    let score = Reference::parse(&lines.join("\n"), Referee::First).unwrap().score(&choices).unwrap();
+    let reference = Reference::parse(&lines.join("\n"), Referee::First, RuleSet::Backgammon).unwrap();
+    let score = reference.score(&choices).unwrap();
     assert!((score.total.error - 39.00).abs() < 0.05, "{score}");
 }

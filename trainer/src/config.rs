@@ -51,23 +51,50 @@ pub struct Config {
     /// What is done one after the other.
     #[serde(rename = "phase")]
     pub phases: Vec<Phase>,
-    /// The weights that a refinement began with; a run from random weights has none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub origin: Option<Origin>,
+    /// The weights that a refinement began with, and those that they came from, and so on; a run from random weights has
+    /// none.
+    #[serde(default, rename = "origin", skip_serializing_if = "Vec::is_empty", deserialize_with = "origins")]
+    pub origins: Vec<Origin>,
 }
 
-/// Weights that a refinement begins with.
+/// Weights that something was learnt from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
-    /// Games that were played for them.
+    /// Games that were played for them, by all runs behind them.
     pub games: u64,
     /// Positions that they learnt from.
     pub positions: u64,
     /// The CRC-32 that their file ends in, in hexadecimal.
     pub checksum: String,
-    /// The configuration of their run, in TOML; it may have an origin of its own.
+    /// The configuration of their run, in TOML, without its origins.
     pub config: String,
+}
+
+/// Origins as they are written now, or one that holds its own in its configuration, as once.
+fn origins<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Origin>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Origins {
+        Nested(Origin),
+        All(Vec<Origin>),
+    }
+    Ok(match Origins::deserialize(deserializer)? {
+        Origins::Nested(origin) => origin.with_its_own(),
+        Origins::All(origins) => origins,
+    })
+}
+
+impl Origin {
+    /// Takes the origins out of the configuration: all of them, the newest first. Written within each other they would take
+    /// twice the room with each step.
+    pub fn with_its_own(self) -> Vec<Origin> {
+        // Weights may come from programs that write other configurations.
+        let Ok(mut config) = Config::from_toml(&self.config) else { return vec![self] };
+        let older = std::mem::take(&mut config.origins);
+        let config = if older.is_empty() { self.config } else { config.to_toml() };
+        std::iter::once(Origin { config, ..self }).chain(older).collect()
+    }
 }
 
 /// The layers of one network.
@@ -103,6 +130,9 @@ pub struct Phase {
     #[serde(default = "once", skip_serializing_if = "is_once")]
     pub passes: u32,
 }
+
+/// Hidden layers behind the first; more do not learn when they are made as ours are.
+const MOST_LAYERS: usize = 8;
 
 fn exact() -> Precision {
     Precision::Exact
@@ -187,7 +217,7 @@ pub enum ConfigError {
 }
 
 impl Config {
-    /// A named configuration: `quick` makes a player in minutes, `standard` is what the shipped weights come from, and
+    /// A named configuration: `quick` makes a player in minutes, `standard` is the first of the runs behind the shipped weights, and
     /// `refine` goes on from these.
     ///
     /// # Errors
@@ -304,6 +334,8 @@ impl Config {
         }
         for class in PositionClass::ALL {
             let shape = self.shape(class);
+            let layers = shape.hidden.len();
+            require(layers <= MOST_LAYERS, &format!("hidden layers of the {class} network"), &layers, "at most 8")?;
             FirstLayer::check_width(shape.width).map_err(|error| ConfigError::Shape { class, error })?;
             if let Some(&outputs) = shape.hidden.iter().find(|width| !(1..=1024).contains(*width)) {
                 return Err(ConfigError::Shape { class, error: ShapeError::Outputs(outputs) });
@@ -366,6 +398,7 @@ mod tests {
         assert!(with("rate = [", "expectation = 1.5\nrate = [").contains("expectation of phase 1 is 1.5"));
         assert!(with("rate = [", "expectation = 0.5\nrate = [").contains("expectation of phase 1 is 0.5"));
         assert!(with("rate = [", "passes = 0\nrate = [").contains("passes of phase 1 is 0"));
+        assert!(with("hidden = ", "hidden = [16, 16, 16, 16, 16, 16, 16, 16, 16] #").contains("contact network is 9"));
         assert!(with("width = ", "width = 100 #").contains("100 wide"));
         assert!(
             with("[contact]", "exploration = { share = 1.5, within = 0.1 }\n[contact]").contains("exploration is 1.5")

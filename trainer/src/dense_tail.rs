@@ -182,7 +182,7 @@ impl DenseTail {
     /// One forward pass, one backward pass and one Adam step on a batch.
     ///
     /// `hidden` holds the first layer's pre-activations, `[sample * inputs + unit]`; `targets` the probabilities to
-    /// learn, each in 0..=1, `[sample * outputs + output]`.
+    /// learn, each about 0 to 1 ([`Sample::target`](crate::self_play::Sample::target)), `[sample * outputs + output]`.
     ///
     /// # Errors
     ///

@@ -75,16 +75,32 @@ pub enum RunError {
         /// Games behind those weights.
         games: u64,
     },
-    /// A checkpoint could not be written.
+    /// A checkpoint cannot be used.
     #[error("checkpoint: {0}")]
     Checkpoint(#[from] CheckpointError),
+    /// A checkpoint could not be written.
+    #[error("cannot write a checkpoint in {path}: {error}")]
+    CheckpointUnwritten {
+        /// The folder.
+        path: String,
+        /// Why.
+        error: CheckpointError,
+    },
+    /// The weights could not be written.
+    #[error("cannot write {path}: {error}")]
+    WeightsUnwritten {
+        /// The file.
+        path: String,
+        /// Why.
+        error: ModelError,
+    },
     /// The configuration in a checkpoint.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The learner failed.
     #[error(transparent)]
     Learn(#[from] LearnError),
-    /// Weights could not be written or read.
+    /// Weights in memory or in a checkpoint.
     #[error(transparent)]
     Model(#[from] ModelError),
     /// The bot that is measured.
@@ -178,7 +194,7 @@ impl Run {
     /// # Errors
     /// A folder that cannot be made or holds a run already; a configuration that cannot be, or that has an origin.
     pub fn create(folder: &Path, config: Config, device: DeviceChoice) -> Result<Run, RunError> {
-        if let Some(Origin { games, .. }) = config.origin {
+        if let Some(&Origin { games, .. }) = config.origins.first() {
             return Err(RunError::Origin { games });
         }
         Run::begin(folder, config, None, |config| Ok(Learner::new(config, device)?))
@@ -192,7 +208,7 @@ impl Run {
     pub fn refine(folder: &Path, mut config: Config, model: &Model, device: DeviceChoice) -> Result<Run, RunError> {
         let Provenance { games, positions, config: origin, .. } = model.provenance().clone();
         let checksum = format!("{:08x}", model.checksum()?);
-        config.origin = Some(Origin { games, positions, checksum, config: origin });
+        config.origins = Origin { games, positions, checksum, config: origin }.with_its_own();
         Run::begin(folder, config, model.sieve_network(), |config| Ok(Learner::grown(config, model, device)?))
     }
 
@@ -233,6 +249,8 @@ impl Run {
             pending: Vec::new(),
             last_learnt: Learnt::default(),
         };
+        // What the weights file will have to hold must fit before anything is played.
+        run.model()?;
         // No weights yet: a folder with weights but without a checkpoint would look like somebody else's.
         run.save_checkpoint()?;
         Ok(run)
@@ -408,7 +426,7 @@ impl Run {
     /// # Errors
     /// A device that cannot be read.
     pub fn model(&self) -> Result<Model, RunError> {
-        let origin = self.config.origin.as_ref();
+        let origin = self.config.origins.first();
         let provenance = Provenance {
             games: self.games.saturating_add(origin.map_or(0, |origin| origin.games)),
             positions: self.positions.saturating_add(origin.map_or(0, |origin| origin.positions)),
@@ -443,12 +461,17 @@ impl Run {
             pending: self.pending.clone(),
             replay: self.replay.in_order(),
         };
-        state.save(&self.folder.join(CHECKPOINT_FOLDER))?;
-        Ok(())
+        let folder = self.folder.join(CHECKPOINT_FOLDER);
+        match state.save(&folder) {
+            Ok(_) => Ok(()),
+            Err(error) => Err(RunError::CheckpointUnwritten { path: folder.display().to_string(), error }),
+        }
     }
 
     fn save_weights(&self) -> Result<(), RunError> {
-        Ok(self.model()?.save(&self.folder.join(WEIGHTS_FILE))?)
+        let path = self.folder.join(WEIGHTS_FILE);
+        let unwritten = |error| RunError::WeightsUnwritten { path: path.display().to_string(), error };
+        self.model()?.save(&path).map_err(unwritten)
     }
 
     fn measure(&mut self, supervision: &mut Supervision<'_>) -> Result<(), RunError> {
@@ -520,6 +543,9 @@ fn restored(path: &Path, device: DeviceChoice) -> Result<(RunState, Config, Lear
     let wrong = |what: String| Err(CheckpointError::Content(what).into());
     if !(0.0..1e9).contains(&state.seconds) {
         return wrong(format!("{} seconds of work", state.seconds));
+    }
+    if state.games > config.games() {
+        return wrong(format!("{} games played of {}", state.games, config.games()));
     }
     if state.measured_games > state.games {
         return wrong(format!("measured after {} of {} games", state.measured_games, state.games));

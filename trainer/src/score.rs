@@ -18,7 +18,7 @@ use thiserror::Error;
 use zar::{
     board::Position,
     bot::{Bot, Valuation},
-    rules::{Dice, LegalPlays},
+    rules::{Dice, LegalPlays, RuleSet},
 };
 
 /// Why a reference file cannot be used.
@@ -34,6 +34,18 @@ pub enum ScoreError {
         line: usize,
         /// What is wrong with it.
         reason: String,
+    },
+    /// A choice that nobody may make.
+    #[error("choice {number}: {choice} is not a legal result of {position} with {dice}")]
+    Illegal {
+        /// Which decision it is for, counted from 1.
+        number: usize,
+        /// The result.
+        choice: Position,
+        /// The position.
+        position: Position,
+        /// The dice.
+        dice: Dice,
     },
     /// The file holds no decision, or none that the referee has judged.
     #[error("no judged decision in the reference file")]
@@ -161,27 +173,28 @@ pub struct ScoreRow {
 }
 
 impl Reference {
-    /// Reads a file in JSON Lines, of which `referee` judges the plays.
+    /// Reads a file in JSON Lines of decisions by `rules`, of which `referee` judges the plays.
     ///
     /// # Errors
     /// A file that cannot be read, or a line that is not a decision with every legal result.
-    pub fn load(path: &Path, referee: Referee) -> Result<Reference, ScoreError> {
+    pub fn load(path: &Path, referee: Referee, rules: RuleSet) -> Result<Reference, ScoreError> {
         let text = fs::read_to_string(path).map_err(ScoreError::Io)?;
-        Reference::parse(&text, referee)
+        Reference::parse(&text, referee, rules)
     }
 
     /// Reads JSON Lines.
     ///
     /// # Errors
     /// As [`Reference::load`].
-    pub fn parse(text: &str, referee: Referee) -> Result<Reference, ScoreError> {
+    pub fn parse(text: &str, referee: Referee, rules: RuleSet) -> Result<Reference, ScoreError> {
         let mut plays = LegalPlays::default();
         let decisions: Vec<Decision> = text
             .lines()
             .enumerate()
             .filter(|(_, line)| !line.trim().is_empty())
             .map(|(i, line)| {
-                decision(line, referee, i as u64, &mut plays).map_err(|reason| ScoreError::Line { line: i + 1, reason })
+                decision(line, referee, rules, i as u64, &mut plays)
+                    .map_err(|reason| ScoreError::Line { line: i + 1, reason })
             })
             .collect::<Result<_, _>>()?;
         if decisions.is_empty() { Err(ScoreError::Empty) } else { Ok(Reference { decisions }) }
@@ -209,16 +222,18 @@ impl Reference {
     /// The error rate of choices as [`Reference::choices`] gives them.
     ///
     /// # Errors
-    /// [`ScoreError::Line`] for a choice that is no legal result of its decision, [`ScoreError::Empty`] where the referee has
+    /// [`ScoreError::Illegal`] for a choice that is no legal result of its decision, [`ScoreError::Empty`] where the referee has
     /// judged none of them.
     pub fn score(&self, choices: &[Position]) -> Result<ScoreTable, ScoreError> {
         let mut by_class: BTreeMap<String, Vec<(Cost, u64)>> = BTreeMap::new();
         let mut all = Vec::with_capacity(choices.len());
         let judged = |decision: &Decision| !decision.costs.is_empty();
         for (i, (decision, choice)) in self.decisions.iter().zip(choices).enumerate().filter(|(_, (d, _))| judged(d)) {
-            let cost = *decision.costs.get(choice).ok_or_else(|| ScoreError::Line {
-                line: i + 1,
-                reason: format!("{choice} is not a legal result of {} {}", decision.position, decision.dice),
+            let cost = *decision.costs.get(choice).ok_or(ScoreError::Illegal {
+                number: i + 1,
+                choice: *choice,
+                position: decision.position,
+                dice: decision.dice,
             })?;
             by_class.entry(decision.class.clone()).or_default().push((cost, decision.game));
             all.push((cost, decision.game));
@@ -231,7 +246,13 @@ impl Reference {
     }
 }
 
-fn decision(line: &str, referee: Referee, number: u64, plays: &mut LegalPlays) -> Result<Decision, String> {
+fn decision(
+    line: &str,
+    referee: Referee,
+    rules: RuleSet,
+    number: u64,
+    plays: &mut LegalPlays,
+) -> Result<Decision, String> {
     let line: Line = serde_json::from_str(line).map_err(|error| error.to_string())?;
     let position: Position = line.pos.parse().map_err(|error| format!("{}: {error}", line.pos))?;
     let dice = Dice::new(line.dice[0], line.dice[1]).map_err(|error| error.to_string())?;
@@ -253,7 +274,7 @@ fn decision(line: &str, referee: Referee, number: u64, plays: &mut LegalPlays) -
         let equity = own.or_else(shallower).ok_or_else(|| format!("{after} has neither eq nor eq0"))?;
         costs.insert(result, Cost { error: 1000.0 * (best - equity), judged: own.is_some() });
     }
-    plays.generate(&position, dice, Default::default());
+    plays.generate(&position, dice, rules);
     match plays.iter().find(|legal| !costs.contains_key(&legal.after)) {
         Some(legal) => Err(format!("the legal result {} is missing", legal.after)),
         None => Ok(Decision { position, dice, class: line.class, game, costs }),

@@ -3,7 +3,8 @@
 //! A stream belongs to a thing (a game, the shuffle of a round), never to a thread, so that a run gives the same
 //! weights whatever the number of threads.
 
-use rand_xoshiro::{Xoshiro256PlusPlus, rand_core::SeedableRng};
+use rand::Rng;
+use rand_xoshiro::{SplitMix64, Xoshiro256PlusPlus, rand_core::SeedableRng};
 
 /// What a random stream is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,18 +29,12 @@ pub fn stream(seed: u64, purpose: Purpose, number: u64) -> Xoshiro256PlusPlus {
     Xoshiro256PlusPlus::seed_from_u64(hashed)
 }
 
-/// One step of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 fn mixed(state: u64) -> u64 {
-    let z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ z >> 31
+    SplitMix64::seed_from_u64(state).next_u64()
 }
 
 #[cfg(test)]
 mod tests {
-    use rand::Rng;
-
     use super::*;
 
     #[test]

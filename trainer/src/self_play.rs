@@ -19,7 +19,8 @@ use crate::seeds::{Purpose, stream};
 pub struct Sample {
     /// The position before the roll.
     pub position: Position,
-    /// The target.
+    /// The target. A little below 0 or above 1 it may be where it was corrected by later positions: right in the mean, and
+    /// what learns takes the mean.
     pub target: Probabilities,
 }
 
@@ -47,7 +48,8 @@ pub struct SelfPlay {
 }
 
 /// Now and then a play that is nearly as good as the best, so that the games go where rejected plays lead. What is only ever
-/// rejected is never corrected: where the networks take too little for it, nothing would tell them.
+/// rejected is never corrected: where the networks take too little for it, nothing would tell them. Among exact
+/// expectations the plays are those that the sieve of the weights lets through, if they have one.
 ///
 /// Nothing is learnt about the positions before such a play from what comes after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,7 +58,7 @@ pub struct Exploration {
     /// Share of the turns in which a play is drawn from those that are near the best, itself among them.
     pub share: f64,
     /// How much less than the best these may be worth, in points of cubeless equity.
-    pub within: f32,
+    pub within: f64,
 }
 
 /// Games longer than this are cut, and learn from the last evaluation; real ones end an order of magnitude sooner.
@@ -126,8 +128,8 @@ impl SelfPlay {
         if share == 0.0 || uniform(rng) >= share {
             return best;
         }
-        let most = evaluations[best].equity(rules).0 + within;
-        let near = || (0..evaluations.len()).filter(|&place| evaluations[place].equity(rules).0 <= most);
+        let most = f64::from(evaluations[best].equity(rules).0) + within;
+        let near = || (0..evaluations.len()).filter(|&place| f64::from(evaluations[place].equity(rules).0) <= most);
         near().nth((uniform(rng) * near().count() as f64) as usize).unwrap_or(best)
     }
 

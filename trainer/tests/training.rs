@@ -17,7 +17,7 @@ use zar::{
 };
 use zar_trainer::{
     average::{AverageError, average},
-    config::Config,
+    config::{Config, Origin},
     dense_tail::{DenseTail, DenseWeights},
     device::DeviceChoice,
     duel::{Duel, PlayerSource, RandomSource},
@@ -228,11 +228,29 @@ fn refinements_begin_with_the_weights_and_repeat() {
     }
     assert_eq!((provenance.games, run.games()), (330 + 80, 330));
     assert!(provenance.positions > run.positions());
-    let origin = Config::from_toml(&provenance.config).unwrap().origin.unwrap();
-    assert_eq!((origin.games, origin.config), (330, run.config().to_toml()));
+    let [origin] = &Config::from_toml(&provenance.config).unwrap().origins[..] else { panic!("one origin") };
+    assert_eq!((origin.games, &origin.config), (330, &run.config().to_toml()));
     let ending: [u8; 4] = *model.to_bytes().unwrap().last_chunk().unwrap();
     assert_eq!(origin.checksum, format!("{:08x}", u32::from_le_bytes(ending)));
     assert_ne!(model.checksum().unwrap(), Model::from_bytes(&bytes).unwrap().checksum().unwrap());
+    // Refined again it has two, as long as before each; written within each other, as once, they are found too.
+    let again = Run::refine(
+        &folder.path().join("again"),
+        config.clone(),
+        &Model::from_bytes(&bytes).unwrap(),
+        DeviceChoice::Cpu,
+    );
+    let written = again.unwrap().config().to_toml();
+    let origins = Config::from_toml(&written).unwrap().origins;
+    assert_eq!((origins.len(), origins[0].games, &origins[1]), (2, 410, origin));
+    let newest = Origin { config: provenance.config.clone(), ..origins[0].clone() };
+    #[derive(serde::Serialize)]
+    struct Nested {
+        origin: Origin,
+    }
+    let nested = written[..written.find("[[origin]]").unwrap()].to_owned()
+        + &toml::to_string(&Nested { origin: newest }).unwrap();
+    assert_eq!(Config::from_toml(&nested).unwrap().origins, origins);
     // What a refinement was is not what a run from random weights may say of itself.
     let claimed = Config::from_toml(&provenance.config).unwrap();
     let refused = Run::create(&folder.path().join("claimed"), claimed, DeviceChoice::Cpu).unwrap_err();

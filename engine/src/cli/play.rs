@@ -268,12 +268,13 @@ impl<R: BufRead, W: Write> Table<'_, '_, R, W> {
     fn ask(&mut self, prompt: &str) -> Result<Command, Stop> {
         write!(self.out, "{prompt} > ")?;
         self.out.flush()?;
-        let mut line = String::new();
-        if self.input.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+        let mut line = Vec::new();
+        if self.input.by_ref().take(LONGEST_LINE).read_until(b'\n', &mut line)? == 0 {
             writeln!(self.out)?;
             return Err(Stop::Quit);
         }
-        match command(&line) {
+        // What is no text is no command either, and is answered like any other word that is none.
+        match command(&String::from_utf8_lossy(&line)) {
             Command::Quit => Err(Stop::Quit),
             command => Ok(command),
         }

@@ -4,8 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::{
     board::{BAR, CHECKERS, Position},
-    net::Probabilities,
-    rules::RuleSet,
+    rules::{Probabilities, RuleSet},
 };
 
 use super::{CacheFolder, MoneyEquities, OneSided, Origin, Side, TableKind, TableSpec, TwoSided, words::Words};

@@ -2,7 +2,10 @@
 
 use rayon::prelude::*;
 
-use crate::{board::CubeOwner, net::Equity, rules::Dice};
+use crate::{
+    board::CubeOwner,
+    rules::{Dice, Equity},
+};
 
 use super::{
     Side, TableFileError, TableKind, TableSpec,

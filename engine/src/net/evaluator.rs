@@ -269,8 +269,7 @@ mod tests {
 
     use crate::{
         net::{Activation, DenseLayer, FeatureSet, FirstLayer, Network, Provenance},
-        rules::{Dice, RuleSet},
-        search::best_play,
+        rules::{Dice, RuleSet, best_play},
     };
 
     use super::*;

@@ -126,6 +126,18 @@ impl FeatureSet {
         runs
     }
 
+    /// Fills `slots`, and finds the rows that `position` switches on among them.
+    #[inline(always)]
+    pub(super) fn rows_on<'r>(self, position: &Position, slots: &mut Slots, rows: &'r mut Slots) -> &'r [u16] {
+        self.fill(position, slots);
+        let mut count = 0;
+        for &row in slots.iter() {
+            rows[count] = row;
+            count += usize::from(row != NO_ROW);
+        }
+        &rows[..count]
+    }
+
     /// Fills `slots` with the rows that `position` switches on.
     #[inline(always)]
     pub fn fill(self, position: &Position, slots: &mut Slots) {

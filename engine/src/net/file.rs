@@ -92,6 +92,9 @@ pub enum ModelError {
     /// The networks are not those of the position classes, with or without a sieve.
     #[error("the weights file holds networks for {0:?}, expected contact and race, and perhaps a sieve")]
     Networks(Vec<String>),
+    /// What is known of the making is too long to be written.
+    #[error("what is known of the making of the weights takes {0} bytes, expected at most {MAX_HEADER}")]
+    HeaderTooLong(usize),
     /// The third network is not made like a sieve.
     #[error("the sieve has another shape than sieves have")]
     NoSieve,
@@ -193,7 +196,7 @@ impl Model {
         let header = bincode::serde::encode_to_vec(&header, header_encoding())
             .map_err(|error| ModelError::Header(error.to_string()))?;
         if header.len() > MAX_HEADER {
-            return Err(ModelError::Header(format!("{} bytes, expected at most {MAX_HEADER}", header.len())));
+            return Err(ModelError::HeaderTooLong(header.len()));
         }
         let mut bytes = MAGIC.to_vec();
         bytes.extend(FORMAT_VERSION.to_le_bytes());

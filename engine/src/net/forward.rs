@@ -104,15 +104,10 @@ impl WithSimd for Accumulate<'_> {
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
         let Accumulator { slots, sums } = self.accumulator;
-        self.network.features().fill(self.position, slots);
-        let mut rows = [0u16; MAX_SLOTS];
-        let mut count = 0;
-        for &row in slots.iter() {
-            rows[count] = row;
-            count += usize::from(row != NO_ROW);
-        }
+        let mut rows = [0; MAX_SLOTS];
+        let rows = self.network.features().rows_on(self.position, slots, &mut rows);
         let first = self.network.first();
-        sum_rows(simd, first, first.bias_blocks(), &rows[..count], &[], sums);
+        sum_rows(simd, first, first.bias_blocks(), rows, &[], sums);
     }
 }
 

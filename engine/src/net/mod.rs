@@ -13,14 +13,13 @@ mod forward;
 mod lanes;
 mod layers;
 mod model;
-mod probabilities;
 mod quantised;
 mod sieve;
 
+pub use crate::rules::{Equity, Probabilities};
 pub use class::{NetworkRole, PositionClass};
 pub use evaluator::{Evaluator, OutcomesDiffer, Precision};
 pub use features::{FeatureSet, MAX_SLOTS, NO_ROW, Slots, UnknownFeatureSet};
 pub use file::{FORMAT_VERSION, ModelError, Provenance};
 pub use layers::{Activation, DenseLayer, FirstLayer, Network, OUTPUTS, ShapeError};
 pub use model::Model;
-pub use probabilities::{Equity, Probabilities};

@@ -2,9 +2,12 @@
 
 use std::sync::{LazyLock, OnceLock};
 
+use rand::Rng;
+use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
+
 use crate::{
     board::Position,
-    rules::{Dice, LegalPlays, RuleSet},
+    rules::{Dice, LegalPlays, RuleSet, best_play},
 };
 
 use super::{Evaluator, Network, PositionClass, Precision, Provenance, quantised::QuantisedNetwork, sieve::Sieve};
@@ -117,14 +120,8 @@ impl Model {
         let mut evaluator = Evaluator::in_precision(self, Precision::Exact);
         let (mut plays, mut evaluations) = (LegalPlays::default(), Vec::new());
         let mut positions = PositionClass::ALL.map(|_| Vec::new());
-        let mut drawn = 0u64;
-        let mut draw = |below: usize| {
-            // SplitMix64 (Steele, Lea and Flood 2014), in the high bits.
-            drawn = drawn.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = (drawn ^ drawn >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((((z ^ z >> 31) >> 32) * below as u64) >> 32) as usize
-        };
+        let mut random = SplitMix64::seed_from_u64(0);
+        let mut draw = |below: usize| (((random.next_u64() >> 32) * below as u64) >> 32) as usize;
         for game in 0..GAMES {
             let mut position = Position::START;
             for number in 0..LONGEST {
@@ -137,11 +134,7 @@ impl Model {
                     draw(plays.len())
                 } else {
                     evaluator.evaluate_plays(&position, &plays, &mut evaluations);
-                    // The opponent is on roll in the results: the worst for him.
-                    let equity = |place: &usize| evaluations[*place].equity(self.rules).0;
-                    (0..plays.len())
-                        .min_by(|a, b| equity(a).total_cmp(&equity(b)))
-                        .expect("a position has at least one result")
+                    best_play(&evaluations, self.rules)
                 };
                 position = plays[chosen].after;
                 if position.is_over() {

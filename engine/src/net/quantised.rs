@@ -465,14 +465,9 @@ impl<L: Lanes> NullaryFnOnce for Accumulate<'_, L> {
     #[inline(always)]
     fn call(self) {
         let Accumulate { lanes, network, position, accumulator: Accumulator { slots, sums } } = self;
-        network.first.features.fill(position, slots);
-        let mut rows = [0u16; MAX_SLOTS];
-        let mut count = 0;
-        for &row in slots.iter() {
-            rows[count] = row;
-            count += usize::from(row != NO_ROW);
-        }
-        sum_rows(lanes, &network.first, &network.first.bias, &rows[..count], &[], sums, |sum, _| sum);
+        let mut rows = [0; MAX_SLOTS];
+        let rows = network.first.features.rows_on(position, slots, &mut rows);
+        sum_rows(lanes, &network.first, &network.first.bias, rows, &[], sums, |sum, _| sum);
     }
 }
 

@@ -1,4 +1,4 @@
-//! The rules of the game: dice, legal plays, what a finished game is worth, the course of a match ([`Match`]), and the texts
+//! The rules of the game: dice, legal plays, what a finished game is worth and what one that is still played may come to ([`Probabilities`]), the course of a match ([`Match`]), and the texts
 //! by which positions are asked about ([`PositionArg`]).
 
 mod dice;
@@ -11,6 +11,7 @@ mod notation;
 mod outcome;
 mod play;
 mod position_arg;
+mod probabilities;
 mod rule_set;
 mod stakes;
 
@@ -24,6 +25,7 @@ pub use notation::PlayTextError;
 pub use outcome::Outcome;
 pub use play::{Move, Play};
 pub use position_arg::{AskingError, Beside, PositionArg, PositionArgError};
+pub use probabilities::{Equity, Probabilities, best_play};
 pub use rule_set::{
     Crawford, CubeTerms, FirstRoll, ResignationTerms, RuleSet, Terms, TimeTerms, Triple, UnknownRuleSet,
 };

@@ -1,5 +1,8 @@
 //! Errors of judgement, as people make them.
 
+use rand::Rng;
+use rand_xoshiro::{SplitMix64, rand_core::SeedableRng};
+
 use crate::{board::Position, net::Probabilities, rules::RuleSet};
 
 /// What a player misjudges: every position a little, always by the same amount, the more the more open the game is.
@@ -46,12 +49,8 @@ impl Blur {
     }
 }
 
-/// The finaliser of SplitMix64 (Steele, Lea, Flood, "Fast splittable pseudorandom number generators", 2014).
 fn mixed(bits: u64) -> u64 {
-    let bits = bits.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    bits ^ (bits >> 31)
+    SplitMix64::seed_from_u64(bits).next_u64()
 }
 
 #[cfg(test)]

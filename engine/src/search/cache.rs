@@ -40,7 +40,7 @@ impl Cache {
     }
 
     /// The value of `key`, if it is still there.
-    pub fn get(&self, key: &Key) -> Option<Value> {
+    pub(super) fn get(&self, key: &Key) -> Option<Value> {
         let (shard, place) = self.place(key);
         // A thread that panicked while it held the lock has left a whole entry or none.
         let shard = self.shards[shard].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
@@ -49,7 +49,7 @@ impl Cache {
     }
 
     /// Keeps a value.
-    pub fn put(&self, key: Key, value: Value) {
+    pub(super) fn put(&self, key: Key, value: Value) {
         let (shard, place) = self.place(&key);
         let mut shard = self.shards[shard].lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         let place = place % shard.len();

@@ -72,7 +72,7 @@ impl CubeTree {
 
     /// The states when `depth` turns have been made.
     #[inline]
-    pub fn level(&self, depth: usize) -> &Level {
+    pub(crate) fn level(&self, depth: usize) -> &Level {
         &self.levels[depth]
     }
 }

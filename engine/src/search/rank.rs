@@ -8,20 +8,6 @@ use crate::{
 
 use super::{MoveFilter, RolledOut, Search, StaticEvaluator, lookahead::look_at};
 
-/// The place of the evaluation that is worth least to the next player, and so most to the player who makes the play; the
-/// first of equals. 0 when there is none.
-#[inline]
-pub fn best_play(evaluations: &[Probabilities], rules: RuleSet) -> usize {
-    let mut best = (0, f32::INFINITY);
-    for (place, evaluation) in evaluations.iter().enumerate() {
-        let equity = evaluation.equity(rules).0;
-        if equity < best.1 {
-            best = (place, equity);
-        }
-    }
-    best.0
-}
-
 /// A legal play and what it is worth.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RankedPlay {

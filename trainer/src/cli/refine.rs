@@ -18,7 +18,7 @@ use super::{
 /// in `zar-train run`, which also goes on with a refinement that was stopped (--resume).
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// Weights to begin with [default: those in the program].
+    /// Weights to begin with [default: those in the program, for the rules of the configuration].
     #[arg(value_name = "WEIGHTS")]
     weights: Option<PathBuf>,
     /// A built-in configuration: refine (for the weights in the program).
@@ -36,12 +36,16 @@ pub struct Args {
 /// # Errors
 /// See [`RunCommandError`].
 pub fn run(args: &Args) -> Result<String, RunCommandError> {
-    work(&args.work, || {
+    work(&args.work, |reference| {
         let (config, folder) = configured(args.preset.as_deref(), args.config.as_deref(), &args.work)?;
+        let reference = reference(config.rules)?;
         let run = match &args.weights {
             Some(path) => Run::refine(&folder, config, &weights_file::load(path)?, args.work.device),
-            None => Run::refine(&folder, config, Model::shipped(), args.work.device),
+            None => {
+                let shipped = Model::shipped_for(config.rules);
+                Run::refine(&folder, config, shipped, args.work.device)
+            }
         };
-        Ok(run?)
+        Ok((run?, reference))
     })
 }

@@ -36,7 +36,7 @@ const RANDOM_PAIRS: u64 = 500;
 /// too. The run's folder gets run.toml, metrics.csv, weights.zar (averaged, for the engine) and checkpoints/.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Args {
-    /// A built-in configuration: quick (a player in minutes) or standard (what the shipped weights come from).
+    /// A built-in configuration: quick (a player in minutes) or standard (the first of the runs behind the shipped weights).
     #[arg(long, value_name = "NAME", conflicts_with_all = ["config", "resume"])]
     pub preset: Option<String>,
     /// A configuration file, in TOML.
@@ -88,8 +88,11 @@ pub struct WorkArgs {
 #[derive(Debug, Error)]
 pub enum RunCommandError {
     /// Neither a configuration nor a run.
-    #[error("expected --preset NAME, --config FILE or --resume RUN")]
+    #[error("expected --preset NAME or --config FILE, or zar-train run --resume RUN to go on")]
     NothingToDo,
+    /// The preset that does not begin from random weights.
+    #[error("the preset refine goes on from weights: use zar-train refine --preset refine")]
+    RefinesWeights,
     /// The weights to refine.
     #[error("cannot use the weights {0}")]
     Weights(#[from] WeightsFileError),
@@ -131,20 +134,26 @@ pub enum RunCommandError {
 /// # Errors
 /// See [`RunCommandError`].
 pub fn run(args: &Args) -> Result<String, RunCommandError> {
-    work(&args.work, || open(args))
+    work(&args.work, |reference| open(args, reference))
 }
 
-/// Works on the run that `open` gives, and tells how it ended.
+/// A run, and what it is measured by.
+pub(super) type Opened = (Run, Option<Reference>);
+
+/// Works on the run that `open` gives, and tells how it ended. `open` is given what reads the reference, which new runs ask
+/// before they make their folder.
 pub(super) fn work(
     args: &WorkArgs,
-    open: impl FnOnce() -> Result<Run, RunCommandError>,
+    open: impl FnOnce(&dyn Fn(RuleSet) -> Result<Option<Reference>, RunCommandError>) -> Result<Opened, RunCommandError>,
 ) -> Result<String, RunCommandError> {
-    let load = |path: &PathBuf| {
-        Reference::load(path, Referee::First)
-            .map_err(|error| RunCommandError::Reference { path: path.display().to_string(), error })
+    let load = |rules: RuleSet| {
+        let Some(path) = &args.reference else { return Ok(None) };
+        match Reference::load(path, Referee::First, rules) {
+            Ok(reference) => Ok(Some(reference)),
+            Err(error) => Err(RunCommandError::Reference { path: path.display().to_string(), error }),
+        }
     };
-    let reference = args.reference.as_ref().map(load).transpose()?;
-    let mut run = open()?;
+    let (mut run, reference) = open(&load)?;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || {
@@ -203,9 +212,9 @@ pub(super) fn work(
     let weights = run.folder().join(WEIGHTS_FILE);
     Ok(match ending {
         Ending::Stopped => {
-            let mut command = format!("zar-train run --resume {}", run.folder().display());
+            let mut command = format!("zar-train run --resume {}", quoted(run.folder()));
             if let Some(path) = &args.reference {
-                command += &format!(" --reference {}", path.display());
+                command += &format!(" --reference {}", quoted(path));
             }
             if let Some(games) = args.measure_every {
                 command += &format!(" --measure-every {games}");
@@ -219,17 +228,35 @@ pub(super) fn work(
     })
 }
 
-fn open(args: &Args) -> Result<Run, RunCommandError> {
+/// A path as a shell takes it.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    if text.chars().all(|char| char.is_alphanumeric() || "/._-+=:,@%".contains(char)) && !text.is_empty() {
+        text
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
+fn open(
+    args: &Args,
+    reference: &dyn Fn(RuleSet) -> Result<Option<Reference>, RunCommandError>,
+) -> Result<Opened, RunCommandError> {
     if let Some(folder) = &args.resume {
         let mut refused = |path: &Path, error: &dyn std::error::Error| {
             let _ = writeln!(io::stderr(), "checkpoint {} refused: {error}", path.display());
         };
         let run = Run::resume(folder, args.work.device, &mut refused)?;
         let _ = writeln!(io::stderr(), "going on after {} of {} games", run.games(), run.config().games());
-        return Ok(run);
+        let reference = reference(run.config().rules)?;
+        return Ok((run, reference));
+    }
+    if args.preset.as_deref() == Some("refine") {
+        return Err(RunCommandError::RefinesWeights);
     }
     let (config, folder) = configured(args.preset.as_deref(), args.config.as_deref(), &args.work)?;
-    Ok(Run::create(&folder, config, args.work.device)?)
+    let reference = reference(config.rules)?;
+    Ok((Run::create(&folder, config, args.work.device)?, reference))
 }
 
 /// The configuration of a new run with what the command line changes in it, and the run's folder.

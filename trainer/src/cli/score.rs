@@ -29,8 +29,8 @@ use super::{
 pub struct Args {
     /// Decisions in JSON Lines: pos, dice, class, moves with after, eq, eq0, eq2.
     pub file: PathBuf,
-    /// The weights that decide, at 0-ply [default: the shipped ones].
-    #[arg(long, value_name = "FILE", conflicts_with = "choices")]
+    /// The weights that decide [default: the shipped ones].
+    #[arg(long, value_name = "FILE")]
     pub model: Option<PathBuf>,
     /// How far the weights look ahead.
     #[arg(long, value_name = "LEVEL", default_value_t)]
@@ -45,14 +45,17 @@ pub struct Args {
     #[arg(long, value_name = "NAME", default_value_t)]
     pub rules: RuleSet,
     /// Score these choices instead: a file with one Position ID a line, the result as the next player sees it.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["model", "level", "filter", "seed", "threads", "chosen"])]
     pub choices: Option<PathBuf>,
     /// Write the weights' choices to a file, one Position ID a line.
-    #[arg(long, value_name = "FILE", conflicts_with = "choices")]
+    #[arg(long, value_name = "FILE")]
     pub chosen: Option<PathBuf>,
     /// Only the first decisions.
     #[arg(long, value_name = "N")]
     pub first: Option<NonZeroUsize>,
+    /// Seed of what a level that imitates a person misjudges, and of the dice of rollouts.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
     /// Threads to decide on [default: all cores].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -64,7 +67,7 @@ pub struct Args {
 /// Why there is no score.
 #[derive(Debug, Error)]
 pub enum ScoreCommandError {
-    /// The reference file.
+    /// The reference file, or choices that it does not know.
     #[error("{path}: {error}")]
     Reference {
         /// Which file.
@@ -72,9 +75,6 @@ pub enum ScoreCommandError {
         /// What is wrong with it.
         error: ScoreError,
     },
-    /// The choices.
-    #[error(transparent)]
-    Score(#[from] ScoreError),
     /// The weights.
     #[error(transparent)]
     Weights(#[from] WeightsFileError),
@@ -118,21 +118,24 @@ pub enum ScoreCommandError {
 /// # Errors
 /// Files that cannot be used: see [`ScoreCommandError`].
 pub fn run(args: &Args) -> Result<String, ScoreCommandError> {
-    let mut reference = Reference::load(&args.file, args.referee)
-        .map_err(|error| ScoreCommandError::Reference { path: args.file.display().to_string(), error })?;
-    if let Some(first) = args.first {
-        reference.truncate(first.get());
-    }
     let io_error = |path: &PathBuf| {
         let path = path.display().to_string();
         move |error| ScoreCommandError::Io { path, error }
     };
+    if let Some(path) = &args.chosen {
+        durable::check_writable(path).map_err(io_error(path))?;
+    }
+    let mut reference = Reference::load(&args.file, args.referee, args.rules)
+        .map_err(|error| ScoreCommandError::Reference { path: args.file.display().to_string(), error })?;
+    if let Some(first) = args.first {
+        reference.truncate(first.get());
+    }
     let choices = match &args.choices {
         Some(path) => given(&fs::read_to_string(path).map_err(io_error(path))?, reference.len())?,
         None => {
             let loaded = args.model.as_ref().map(|path| weights_file::load(path)).transpose()?;
-            let model = loaded.as_ref().unwrap_or_else(|| Model::shipped());
-            let bot = Bot::new(model, args.level, args.rules)?.with_filter(args.filter);
+            let model = loaded.as_ref().unwrap_or_else(|| Model::shipped_for(args.rules));
+            let bot = Bot::new(model, args.level, args.rules)?.with_filter(args.filter).with_seed(args.seed);
             thread_pool(args.threads)?.install(|| reference.choices(&bot))
         }
     };
@@ -140,7 +143,14 @@ pub fn run(args: &Args) -> Result<String, ScoreCommandError> {
         let lines: String = choices.iter().map(|choice| format!("{choice}\n")).collect();
         durable::write(path, lines.as_bytes()).map_err(io_error(path))?;
     }
-    let table = reference.score(&choices)?;
+    let faulty = |error| {
+        let path = match (&error, &args.choices) {
+            (ScoreError::Illegal { .. }, Some(path)) => path,
+            _ => &args.file,
+        };
+        ScoreCommandError::Reference { path: path.display().to_string(), error }
+    };
+    let table = reference.score(&choices).map_err(faulty)?;
     Ok(if args.json { serde_json::to_string(&table)? } else { table.to_string() })
 }
 

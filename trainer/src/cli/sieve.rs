@@ -15,7 +15,7 @@ use super::{
 
 /// Trains a sieve for weights, which makes looking ahead, rollouts and exact targets faster.
 ///
-/// A sieve is a small network that says which of many plays are worth an evaluation. It learns in a minute or two from what
+/// A sieve is a small network that says which of many plays are worth an evaluation. It learns within a minute from what
 /// the weights say of the positions of their own games, and is written with them into one weights file. The same seed
 /// gives the same sieve.
 #[derive(Clone, Debug, clap::Args)]

@@ -142,7 +142,7 @@ impl<'m> Engine<'m> {
         send: &dyn Fn(Task<'m>) -> Result<(), UbgiError>,
         out: &mut impl Write,
     ) -> Result<(), Ended> {
-        let mut ended = false;
+        let (mut ended, mut quits) = (false, false);
         while !ended || self.running.is_some() {
             let due = self.running.as_ref().filter(|running| running.best.is_some()).and_then(|running| running.due);
             let event = match due {
@@ -163,11 +163,13 @@ impl<'m> Engine<'m> {
                 Event::End(None) => ended = true,
                 Event::End(Some(error)) => return Err(Ended::Input(error)),
                 Event::News(news) => self.hear(news, out)?,
+                Event::Line(_) if quits => {}
                 Event::Line(line) => match self.obey(line, send, out) {
                     Ok(()) => {}
                     Err(Refusal::Quit) => {
-                        out.flush()?;
-                        return Ok(());
+                        // What is owed is answered first; something is found at once.
+                        self.stop(Duration::ZERO);
+                        (ended, quits) = (true, true);
                     }
                     Err(Refusal::Io(error)) => return Err(error.into()),
                     Err(Refusal::Sorry) => writeln!(out, "sorry")?,
@@ -195,6 +197,15 @@ impl<'m> Engine<'m> {
                 self.running = None;
                 if bare { writeln!(out, "sorry") } else { writeln!(out, "error {}", UbgiError::from(error)) }
             }
+        }
+    }
+
+    /// Lets the search that goes on end, and answer within this time once it has found something.
+    fn stop(&mut self, time: Duration) {
+        if let Some(running) = &mut self.running {
+            running.stop.now();
+            let latest = Instant::now() + time;
+            running.due = Some(running.due.map_or(latest, |due| due.min(latest)));
         }
     }
 
@@ -233,16 +244,8 @@ impl<'m> Engine<'m> {
             Command::IsReady => writeln!(out, "readyok")?,
             Command::Keys => write_lines(&self.initial.key_lines(), out)?,
             Command::Get(name) => writeln!(out, "{}", self.settings.value_line(&name)?)?,
-            Command::Quit => {
-                self.answer(out)?;
-                return Err(Refusal::Quit);
-            }
-            Command::Stop => {
-                if let Some(running) = &mut self.running {
-                    running.stop.now();
-                    running.due.get_or_insert(Instant::now() + LAST_WORDS);
-                }
-            }
+            Command::Quit => return Err(Refusal::Quit),
+            Command::Stop => self.stop(LAST_WORDS),
             _ if self.running.is_some() => return Err(UbgiError::SearchInProgress.into()),
             Command::Set { key, value } => self.set(&key, &value)?,
             Command::NewGame => self.game.new_game(),

@@ -4,10 +4,9 @@ use std::{fmt, ops::Neg};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    board::{BAR, Position},
-    rules::{Outcome, RuleSet},
-};
+use crate::board::{BAR, Position};
+
+use super::{Outcome, RuleSet};
 
 /// The probabilities of the ways in which a game ends, for the player on roll.
 ///
@@ -122,6 +121,20 @@ impl fmt::Display for Equity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:+.*}", f.precision().unwrap_or(3), self.0)
     }
+}
+
+/// The place of the evaluation that is worth least to the next player, and so most to the player who makes the play; the
+/// first of equals. 0 when there is none.
+#[inline]
+pub fn best_play(evaluations: &[Probabilities], rules: RuleSet) -> usize {
+    let mut best = (0, f32::INFINITY);
+    for (place, evaluation) in evaluations.iter().enumerate() {
+        let equity = evaluation.equity(rules).0;
+        if equity < best.1 {
+            best = (place, equity);
+        }
+    }
+    best.0
 }
 
 #[cfg(test)]
