@@ -216,6 +216,7 @@ fn bad_input_is_one_line_and_status_2() {
     fs::write(folder.path().join("not.zar"), "not weights").unwrap();
     let decision = include_str!("../data/checker_dev.jsonl").lines().next().unwrap();
     fs::write(folder.path().join("data"), decision).unwrap();
+    fs::write(folder.path().join("choices"), "# made up\nsGfwATDgc/ABMA\n").unwrap();
     fs::create_dir_all(folder.path().join("taken")).unwrap();
     fs::write(folder.path().join("taken/weights.zar"), "dear").unwrap();
     fs::create_dir_all(folder.path().join("empty/checkpoints")).unwrap();
@@ -224,7 +225,14 @@ fn bad_input_is_one_line_and_status_2() {
         ("run --config bad.toml", "batch is 0"),
         ("run --config not.toml", "line 1 of the run configuration"),
         ("run --config small.toml --out taken", "is in the way of a new run"),
-        ("run", "expected --preset NAME, --config FILE or --resume RUN"),
+        ("run", "expected --preset NAME or --config FILE, or zar-train run --resume RUN"),
+        ("run --preset refine", "goes on from weights: use zar-train refine"),
+        ("refine not.zar --preset refine", "not.zar: not a weights file"),
+        ("refine missing.zar", "expected --preset NAME or --config FILE"),
+        ("average 0ply.zar not.zar --out taken", "taken: what is there is no regular file"),
+        ("score data --chosen missing/choices", "missing/choices: No such file or directory"),
+        ("score data --choices data --level 1ply", "cannot be used with"),
+        ("score data --choices choices", "choices: choice 1: sGfwATDgc/ABMA is not a legal result"),
         ("", "requires a subcommand"),
         ("score", "required"),
         ("plot run --seed 1", "unexpected argument"),
