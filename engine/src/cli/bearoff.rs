@@ -178,7 +178,7 @@ fn build_one(spec: TableSpec, cache: &CacheFolder) -> Result<BuildAnswer, CliErr
     });
     bar.finish_and_clear();
     if let Origin::NotKept(error) = origin {
-        return Err(CliError::BearoffNotKept(error));
+        return Err(CliError::BearoffNotKept { path: cache.path(&spec), error });
     }
     Ok(BuildAnswer {
         kind: spec.kind().to_string(),

@@ -205,8 +205,13 @@ enum CliError {
         available: u64,
     },
     /// A bear-off table that was built in vain.
-    #[error("cannot keep the table: {0}")]
-    BearoffNotKept(io::Error),
+    #[error("cannot keep the table{}: {error}", path.as_ref().map(|path| format!(" {}", path.display())).unwrap_or_default())]
+    BearoffNotKept {
+        /// Where, if there is a cache folder.
+        path: Option<PathBuf>,
+        /// Why not.
+        error: io::Error,
+    },
     /// The bear-off tables do not reach a position.
     #[error(
         "{0} is not in the bear-off tables: expected a race with all checkers of both sides on their points 1 to {1}"
@@ -356,7 +361,7 @@ pub fn main() -> ExitCode {
             | CliError::Threads(_)
             | CliError::RolloutStopped
             | CliError::Man { .. }
-            | CliError::BearoffNotKept(_)),
+            | CliError::BearoffNotKept { .. }),
         ) => {
             complain(NAME, &error.to_string());
             ExitCode::FAILURE
