@@ -12,6 +12,7 @@ use std::{
 use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
+    bot::{Bot, Level},
     net::{Evaluator, FirstLayer, Model, PositionClass, Precision},
     rules::RuleSet,
 };
@@ -24,6 +25,7 @@ use zar_trainer::{
     learner::Learner,
     prune::Pruning,
     run::{Ending, METRICS_FILE, Run, RunError, Supervision, WEIGHTS_FILE},
+    score::{Referee, Reference},
     self_play::{Exploration, Sample, SelfPlay},
     sieve::SieveTraining,
     sparse_layer::{Active, SparseLayer},
@@ -398,4 +400,23 @@ fn burn_and_engine_agree() {
         }
     }
     assert!(compared.into_iter().all(|count| count > 100), "{compared:?}");
+}
+
+/// The errors that the documentation of the levels states, with the shipped weights.
+#[test]
+fn imitated_people_err_as_documented() {
+    let decisions = include_str!("../../tests/data/checker_dev.jsonl");
+    let reference = Reference::parse(decisions, Referee::First, RuleSet::Backgammon).unwrap();
+    let documented = [
+        (Level::Beginner, 70.0),
+        (Level::Casual, 49.0),
+        (Level::Intermediate, 31.0),
+        (Level::Advanced, 16.0),
+        (Level::Expert, 7.0),
+    ];
+    for (level, expected) in documented {
+        let bot = Bot::new(Model::shipped(), level, RuleSet::Backgammon).unwrap();
+        let found = reference.score(&reference.choices(&bot)).unwrap().total.error;
+        assert!((found - expected).abs() <= 1.0, "{level} errs by {found}, not {expected}");
+    }
 }

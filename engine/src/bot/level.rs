@@ -7,15 +7,16 @@ use thiserror::Error;
 /// How far the bot looks ahead, or how well a person plays whom it imitates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Level {
-    /// Errs by 73 thousandths of a point a decision, measured as all of these by `zar-train score` on its reference decisions.
+    /// Errs by 70 thousandths of a point a decision with the shipped weights, measured as all of these by `zar-train score` on
+    /// the decisions of `tests/data/checker_dev.jsonl`.
     Beginner,
-    /// Errs by 52.
+    /// Errs by 49.
     Casual,
-    /// Errs by 33.
+    /// Errs by 31.
     Intermediate,
-    /// Errs by 18.
+    /// Errs by 16.
     Advanced,
-    /// Errs by 9.
+    /// Errs by 7.
     Expert,
     /// As good as any person: one turn ahead.
     WorldClass,
