@@ -215,13 +215,6 @@ fn a_board_line_is_played_by_the_options() {
 #[test]
 fn thinking_is_interrupted_at_once() {
     // A position with many plays, and no time to look at them all.
-    // Even when it has found nothing yet, and whatever comes after.
-    for lines in ["go role chequer\nquit", "go role chequer\nstop\nquit\nisready"] {
-        let mut ubgi = Ubgi::start(&["--level", "3ply"]);
-        ubgi.send(&format!("position gnubgid 4HPwATDgc/ABMA\ndice 3 1\n{lines}"));
-        assert!(ubgi.until("best").iter().all(|line| line.starts_with("info") || line.starts_with("bestmove")));
-        assert_eq!(ubgi.ended(), Some(0));
-    }
     let mut ubgi = Ubgi::start(&["--level", "rollout"]);
     let mut spent = Vec::new();
     for (role, delay) in [("chequer", 0), ("chequer", 40), ("cube", 40), ("turn", 150)] {
@@ -268,6 +261,17 @@ fn time_and_depth_are_limits() {
     ubgi.until("best");
     let spent = begin.elapsed();
     assert!((150..300).contains(&spent.as_millis()), "{spent:?}");
+    // With time alone it looks ahead, unless somebody asked for another level.
+    let mut looks_ahead = |ubgi: &mut Ubgi, expected: bool| {
+        ubgi.send("go role chequer movetime 1000");
+        assert_eq!(ubgi.until("best").iter().any(|line| line.contains("depth 1")), expected);
+    };
+    looks_ahead(&mut ubgi, true);
+    ubgi.answers(&["set engine.ply 0"]);
+    looks_ahead(&mut ubgi, false);
+    let mut asked = Ubgi::start(&["--level", "0ply"]);
+    asked.answers(&["position gnubgid 4HPwATDgc/ABMA", "dice 2 1"]);
+    looks_ahead(&mut asked, false);
     // When the lines end, the last question is still answered; who quits has the best answer so far.
     ubgi.send("go role chequer depth 1");
     drop(ubgi.input.take());
@@ -280,6 +284,13 @@ fn time_and_depth_are_limits() {
     ubgi.send("quit");
     ubgi.until("bestmove ");
     assert_eq!(ubgi.ended(), Some(0));
+    // Even when nothing has been found yet; and what follows is not heard any more.
+    for lines in ["go role chequer\nquit", "go role chequer\nstop\nquit\nisready"] {
+        let mut ubgi = Ubgi::start(&["--level", "3ply"]);
+        ubgi.send(&format!("position gnubgid 4HPwATDgc/ABMA\ndice 3 1\n{lines}"));
+        assert!(!ubgi.until("bestmove ").contains(&"readyok".to_owned()));
+        assert_eq!(ubgi.ended(), Some(0));
+    }
 }
 
 /// A match of two engines, one in each dialect, in which every answer is done by our own rules.

@@ -6,11 +6,14 @@
 
 use thiserror::Error;
 use zar::{
-    net::{DenseLayer, FirstLayer, Model, Network, PositionClass, ShapeError},
+    net::{DenseLayer, Evaluator, FirstLayer, Model, Network, PositionClass, Precision, ShapeError},
     rules::RuleSet,
 };
 
-use crate::sieve::sieved;
+use crate::{
+    self_play::{Sample, SelfPlay},
+    sieve::sieved,
+};
 
 /// Why weights have no mean.
 #[derive(Debug, Error)]
@@ -36,6 +39,17 @@ pub enum AverageError {
         /// Which network.
         class: PositionClass,
     },
+    /// Weights that have no mean which plays like them.
+    #[error(
+        "the mean would judge positions otherwise than weights number {number}, by {difference:.2} points: expected weights of \
+         runs that went on from each other or from the same ones"
+    )]
+    Unrelated {
+        /// Which weights, counted from 1.
+        number: usize,
+        /// Root mean square of the difference in equity.
+        difference: f64,
+    },
     /// Layers do not fit together.
     #[error(transparent)]
     Shape(#[from] ShapeError),
@@ -44,7 +58,7 @@ pub enum AverageError {
 /// The mean of all weights, with the provenance and the sieve of the last ones.
 ///
 /// # Errors
-/// No weights, or weights of different rules or shapes.
+/// No weights, weights of different rules or shapes, or weights that have learnt apart from each other.
 pub fn average(models: &[Model]) -> Result<Model, AverageError> {
     let (Some(first), Some(last)) = (models.first(), models.last()) else { return Err(AverageError::None) };
     for (i, model) in models.iter().enumerate() {
@@ -64,7 +78,31 @@ pub fn average(models: &[Model]) -> Result<Model, AverageError> {
     };
     let networks = [network(PositionClass::Contact)?, network(PositionClass::Race)?];
     let model = Model::new(last.rules(), last.provenance().clone(), networks);
+    let positions = SelfPlay::for_positions(0).play(first, 0, GAMES);
+    for (i, member) in models.iter().enumerate() {
+        let difference = difference(&model, member, &positions);
+        if difference > MOST_DIFFERENT {
+            return Err(AverageError::Unrelated { number: i + 1, difference });
+        }
+    }
     Ok(sieved(model, last.sieve_network()))
+}
+
+/// Games on which the mean is compared with what it is the mean of.
+const GAMES: u64 = 10;
+
+/// Root mean square of the difference in points. Those of one run or of runs from the same weights come to a few
+/// hundredths; the mean of two runs from random weights is half a point away from either.
+const MOST_DIFFERENT: f64 = 0.2;
+
+fn difference(mean: &Model, member: &Model, positions: &[Sample]) -> f64 {
+    let [mut mean, mut member] = [mean, member].map(|model| Evaluator::in_precision(model, Precision::Exact));
+    let squares = positions.iter().map(|Sample { position, .. }| {
+        let rules = mean.rules();
+        let difference = mean.evaluate(position).equity(rules).0 - member.evaluate(position).equity(rules).0;
+        f64::from(difference).powi(2)
+    });
+    (squares.sum::<f64>() / positions.len().max(1) as f64).sqrt()
 }
 
 fn have_one_shape(a: &Network, b: &Network) -> bool {

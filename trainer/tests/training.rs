@@ -13,7 +13,7 @@ use rayon::ThreadPoolBuilder;
 use zar::{
     board::Position,
     bot::{Bot, Level},
-    net::{Evaluator, FirstLayer, Model, PositionClass, Precision},
+    net::{Evaluator, FirstLayer, Model, Network, PositionClass, Precision},
     rules::RuleSet,
 };
 use zar_trainer::{
@@ -292,6 +292,20 @@ fn weights_are_averaged() {
         average(&[a.clone(), shipped]),
         Err(AverageError::Shapes { number: 2, class: PositionClass::Contact })
     ));
+    // The same units in another order, as weights have them that learnt apart from each other.
+    let shipped = Model::shipped();
+    let reversed = |network: &Network| {
+        let first = network.first();
+        let (mut bias, mut rows): (Vec<f32>, Vec<f32>) = (first.bias().collect(), first.rows().collect());
+        bias.reverse();
+        rows.chunks_mut(first.width()).for_each(<[f32]>::reverse);
+        let first = FirstLayer::new(&bias, &rows).unwrap();
+        Network::new(network.features(), network.activation(), first, network.dense().to_vec()).unwrap()
+    };
+    let networks = PositionClass::ALL.map(|class| reversed(shipped.network(class)));
+    let apart = Model::new(shipped.rules(), shipped.provenance().clone(), networks);
+    assert!(matches!(average(&[shipped.clone(), apart]), Err(AverageError::Unrelated { .. })));
+    assert!(average(&[shipped.clone(), shipped.clone()]).is_ok());
     let tavla = Learner::new(&Config::from_toml(SMALL).unwrap(), DeviceChoice::Cpu).unwrap().model(RuleSet::Tavla2004);
     assert!(matches!(average(&[a, tavla.unwrap()]), Err(AverageError::Rules { number: 2, .. })));
 }

@@ -22,6 +22,8 @@ use super::{CliError, Options};
 ///   position gnubgid ID, position gnubgid ID:MATCHID, position xgid XGID
 ///   dice D1 D2
 ///   go [role] chequer|cube|turn [movetime MS] [depth PLIES] [trials GAMES]
+///     without a depth to that of the level; where no level was asked for, movetime
+///     alone looks up to three plies ahead
 ///   stop
 ///
 /// A line by itself that is a FIBS board or an XGID is answered with the action alone.
@@ -33,7 +35,9 @@ pub fn run(Args {}: &Args, options: &Options, out: &mut impl Write) -> Result<()
     let money = options.stakes(Stakes::MONEY)?.money_options();
     options.with_bot(|bot| {
         let pool = options.thread_pool()?;
-        match Engine::new(bot, options.seed.unwrap_or(0), pool, money).run(BufReader::new(io::stdin()), out) {
+        match Engine::new(bot, options.level.is_some(), options.seed.unwrap_or(0), pool, money)
+            .run(BufReader::new(io::stdin()), out)
+        {
             Ended::Quit => Ok(()),
             Ended::Input(error) | Ended::Thread(error) => Err(CliError::Input(error)),
             Ended::Output(error) => Err(CliError::Output(error)),

@@ -96,6 +96,10 @@ impl CacheFolder {
         }
         // Whoever was killed while it wrote held the lock too. What cannot be removed does no harm.
         let _ = durable::clean(folder);
+        if fs::symlink_metadata(&path).is_ok_and(|found| !found.is_file()) {
+            // The folder is ours: what bears a table's name and is none gives way.
+            let _ = fs::remove_file(&path);
+        }
         let built = build();
         let written = durable::write(&path, words(&built).bytes());
         drop(lock);

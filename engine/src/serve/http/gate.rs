@@ -53,7 +53,11 @@ pub fn guarded(routes: Router<Arc<App>>, app: &Arc<App>) -> Router {
 }
 
 async fn no_such_path() -> Fault {
-    Fault::new(StatusCode::NOT_FOUND, "not_found", "there is nothing at this path: /openapi.json says what there is")
+    Fault::new(
+        StatusCode::NOT_FOUND,
+        "not_found",
+        "there is nothing at this path: /docs shows what there is, /openapi.json tells programs",
+    )
 }
 
 async fn wrong_method(method: Method) -> Fault {

@@ -94,7 +94,9 @@ pub enum HttpError {
     #[error("cannot listen on {0}: {1}, expected a free port of this machine, as in 127.0.0.1:8080")]
     Listen(SocketAddr, io::Error),
     /// The games cannot be kept.
-    #[error("cannot keep games in {0:?}: {1}")]
+    #[error(
+        "cannot keep games in {0:?}: {1}; expected a file that no other server keeps games in, as in --games other.redb, or --games none"
+    )]
     Games(PathBuf, StoreError),
     /// The threads that speak HTTP could not be started.
     #[error("cannot start the server: {0}")]

@@ -91,10 +91,12 @@ enum Event {
 }
 
 impl<'m> Engine<'m> {
-    /// An engine that begins with the level and the rules of `bot`, which has this seed, and looks ahead in `pool`.
-    pub fn new(bot: Bot<'m>, seed: u64, pool: ThreadPool, money: MoneyOptions) -> Engine<'m> {
+    /// An engine that begins with the level and the rules of `bot`, which has this seed, and looks ahead in `pool`. Unless
+    /// the level `is_asked_for`, a time to think lets it look as far ahead as that allows.
+    pub fn new(bot: Bot<'m>, is_asked_for: bool, seed: u64, pool: ThreadPool, money: MoneyOptions) -> Engine<'m> {
         let settings = Settings {
             level: bot.level(),
+            level_is_asked_for: is_asked_for,
             threads: pool.current_num_threads(),
             seed,
             deterministic: true,
@@ -337,6 +339,9 @@ impl<'m> Engine<'m> {
         };
         let (mut bot, pool, begin) = (self.bot.clone(), self.pool.clone(), Instant::now());
         let mut level = self.settings.level;
+        if go.time.is_some() && !self.settings.level_is_asked_for {
+            level = DEPTHS[DEPTHS.len() - 1];
+        }
         if let Some(depth) = go.depth {
             level = DEPTHS[DEPTHS.len().min(depth as usize + 1) - 1];
         }

@@ -126,6 +126,8 @@ impl Key {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     pub level: Level,
+    /// Whether somebody has asked for the level; otherwise a time to think takes its place.
+    pub level_is_asked_for: bool,
     pub threads: usize,
     pub seed: u64,
     pub deterministic: bool,
@@ -199,9 +201,11 @@ impl Settings {
         match (key, value) {
             (Key::Level, Value::Word(word)) => {
                 self.level = word.parse().map_err(|error: UnknownLevel| wrong(error.to_string()))?;
+                self.level_is_asked_for = true;
             }
             (Key::Ply, Value::Int(number)) => {
                 self.level = DEPTHS[DEPTHS.len().min(number as usize + 1) - 1];
+                self.level_is_asked_for = true;
             }
             (Key::Threads, Value::Int(number)) => self.threads = number as usize,
             (Key::Seed, Value::Int(number)) => self.seed = number,
@@ -262,6 +266,7 @@ mod tests {
 
     const START: Settings = Settings {
         level: Level::ZeroPly,
+        level_is_asked_for: false,
         threads: 2,
         seed: 0,
         deterministic: true,
