@@ -262,7 +262,7 @@ fn time_and_depth_are_limits() {
     let spent = begin.elapsed();
     assert!((150..300).contains(&spent.as_millis()), "{spent:?}");
     // With time alone it looks ahead, unless somebody asked for another level.
-    let mut looks_ahead = |ubgi: &mut Ubgi, expected: bool| {
+    let looks_ahead = |ubgi: &mut Ubgi, expected: bool| {
         ubgi.send("go role chequer movetime 1000");
         assert_eq!(ubgi.until("best").iter().any(|line| line.contains("depth 1")), expected);
     };
