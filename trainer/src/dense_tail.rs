@@ -287,7 +287,8 @@ impl DenseTail {
         let layers = record.and_then(|record| tail.layers.try_load_record(record.cast_to_module_dtype()));
         tail.layers = layers.map_err(|error| TailError::Corrupt(error.to_string()))?;
         tail.steps = usize::try_from(u64::from_le_bytes(*steps)).map_err(|e| corrupt(&e.to_string()))?;
-        Ok(tail)
+        let finite = |layer: &DenseWeights| layer.weight.iter().chain(&layer.bias).all(|value| value.is_finite());
+        if tail.weights()?.iter().all(finite) { Ok(tail) } else { Err(corrupt("a weight is not a finite number")) }
     }
 
     /// `hidden` as a tensor, and the number of samples in it.
@@ -425,6 +426,10 @@ mod tests {
         for widths in [&[7, 6, 5][..], &[7, 6, 4, 6], &[7, 6, 4, 5, 5]] {
             assert!(refused(&saved, widths), "{widths:?}");
         }
+        let mut broken = layers();
+        broken[1].weight[3] = f32::NAN;
+        let broken = DenseTail::new(&broken, Activation::Relu, DeviceChoice::Cpu).unwrap();
+        assert!(refused(&broken.to_bytes().unwrap(), &WIDTHS));
     }
 
     #[test]
