@@ -227,13 +227,11 @@ impl Run {
         refuse_occupied(folder)?;
         let path = folder.join(CONFIG_FILE);
         at(&path, durable::write(&path, config.to_toml().as_bytes()))?;
-        let rival = sieved(learner.averaged_model(config.rules, Provenance::default())?, sieve).to_bytes()?;
-        let run = Run {
+        let mut run = Run {
             folder: folder.into(),
             _lock: lock,
             tables: tables(&config),
-            // Rounded, as a resumed run will find it.
-            sieve: Model::from_bytes(&rival)?.sieve_network().cloned(),
+            sieve: sieve.cloned(),
             replay: Replay::new(config.replay),
             config,
             date: today(),
@@ -245,12 +243,15 @@ impl Run {
             started: Instant::now(),
             measured_games: 0,
             rival_games: 0,
-            rival,
+            rival: Vec::new(),
             pending: Vec::new(),
             last_learnt: Learnt::default(),
         };
-        // What the weights file will have to hold must fit before anything is played.
-        run.model()?;
+        // What weights files will have to hold must fit before anything is played.
+        let begun_with = run.model()?;
+        run.rival = begun_with.to_bytes()?;
+        // Rounded, as a resumed run will find it.
+        run.sieve = begun_with.sieve_network().cloned();
         // No weights yet: a folder with weights but without a checkpoint would look like somebody else's.
         run.save_checkpoint()?;
         Ok(run)

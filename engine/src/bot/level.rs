@@ -54,6 +54,9 @@ impl Level {
         Level::Rollout,
     ];
 
+    /// The level of those who ask for none but give a time: as deep as it allows.
+    pub const WITHIN_A_TIME: Level = Level::ThreePly;
+
     /// Plies of look-ahead; of a rollout, those by which it chooses what to roll out.
     pub fn plies(self) -> u8 {
         match self {

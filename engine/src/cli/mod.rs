@@ -284,7 +284,7 @@ impl Options {
 
     /// The level that is asked for; who gives time wants it to be used.
     fn level(&self) -> Level {
-        self.level.unwrap_or(if self.time.is_some() { Level::ThreePly } else { Level::ZeroPly })
+        self.level.unwrap_or(if self.time.is_some() { Level::WITHIN_A_TIME } else { Level::default() })
     }
 
     /// The match equity table that is asked for.

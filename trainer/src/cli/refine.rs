@@ -36,9 +36,9 @@ pub struct Args {
 /// # Errors
 /// See [`RunCommandError`].
 pub fn run(args: &Args) -> Result<String, RunCommandError> {
-    work(&args.work, |reference| {
+    work(&args.work, || {
         let (config, folder) = configured(args.preset.as_deref(), args.config.as_deref(), &args.work)?;
-        let reference = reference(config.rules)?;
+        let reference = args.work.reference(config.rules)?;
         let run = match &args.weights {
             Some(path) => Run::refine(&folder, config, &weights_file::load(path)?, args.work.device),
             None => {

@@ -134,26 +134,29 @@ pub enum RunCommandError {
 /// # Errors
 /// See [`RunCommandError`].
 pub fn run(args: &Args) -> Result<String, RunCommandError> {
-    work(&args.work, |reference| open(args, reference))
+    work(&args.work, || open(args))
 }
 
 /// A run, and what it is measured by.
 pub(super) type Opened = (Run, Option<Reference>);
 
-/// Works on the run that `open` gives, and tells how it ended. `open` is given what reads the reference, which new runs ask
-/// before they make their folder.
-pub(super) fn work(
-    args: &WorkArgs,
-    open: impl FnOnce(&dyn Fn(RuleSet) -> Result<Option<Reference>, RunCommandError>) -> Result<Opened, RunCommandError>,
-) -> Result<String, RunCommandError> {
-    let load = |rules: RuleSet| {
-        let Some(path) = &args.reference else { return Ok(None) };
+impl WorkArgs {
+    /// The decisions that a run by `rules` is measured by; new runs read them before they make their folder.
+    pub(super) fn reference(&self, rules: RuleSet) -> Result<Option<Reference>, RunCommandError> {
+        let Some(path) = &self.reference else { return Ok(None) };
         match Reference::load(path, Referee::First, rules) {
             Ok(reference) => Ok(Some(reference)),
             Err(error) => Err(RunCommandError::Reference { path: path.display().to_string(), error }),
         }
-    };
-    let (mut run, reference) = open(&load)?;
+    }
+}
+
+/// Works on the run that `open` gives, and tells how it ended.
+pub(super) fn work(
+    args: &WorkArgs,
+    open: impl FnOnce() -> Result<Opened, RunCommandError>,
+) -> Result<String, RunCommandError> {
+    let (mut run, reference) = open()?;
     let stop = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&stop);
     ctrlc::set_handler(move || {
@@ -238,24 +241,21 @@ fn quoted(path: &Path) -> String {
     }
 }
 
-fn open(
-    args: &Args,
-    reference: &dyn Fn(RuleSet) -> Result<Option<Reference>, RunCommandError>,
-) -> Result<Opened, RunCommandError> {
+fn open(args: &Args) -> Result<Opened, RunCommandError> {
     if let Some(folder) = &args.resume {
         let mut refused = |path: &Path, error: &dyn std::error::Error| {
             let _ = writeln!(io::stderr(), "checkpoint {} refused: {error}", path.display());
         };
         let run = Run::resume(folder, args.work.device, &mut refused)?;
         let _ = writeln!(io::stderr(), "going on after {} of {} games", run.games(), run.config().games());
-        let reference = reference(run.config().rules)?;
+        let reference = args.work.reference(run.config().rules)?;
         return Ok((run, reference));
     }
     if args.preset.as_deref() == Some("refine") {
         return Err(RunCommandError::RefinesWeights);
     }
     let (config, folder) = configured(args.preset.as_deref(), args.config.as_deref(), &args.work)?;
-    let reference = reference(config.rules)?;
+    let reference = args.work.reference(config.rules)?;
     Ok((Run::create(&folder, config, args.work.device)?, reference))
 }
 

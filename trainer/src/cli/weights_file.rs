@@ -1,6 +1,6 @@
 //! Weights files that a command is given.
 
-use std::{io, path::Path};
+use std::path::Path;
 
 use thiserror::Error;
 use zar::{
@@ -37,7 +37,7 @@ pub fn load(path: &Path) -> Result<Model, WeightsFileError> {
 /// # Errors
 /// What the file system answers.
 pub fn check_writable(path: &Path) -> Result<(), WeightsFileError> {
-    durable::check_writable(path).map_err(|error: io::Error| WeightsFileError::of(path)(error.into()))
+    durable::check_writable(path).map_err(ModelError::from).map_err(WeightsFileError::of(path))
 }
 
 /// Writes weights.

@@ -340,7 +340,7 @@ impl<'m> Engine<'m> {
         let (mut bot, pool, begin) = (self.bot.clone(), self.pool.clone(), Instant::now());
         let mut level = self.settings.level;
         if go.time.is_some() && !self.settings.level_is_asked_for {
-            level = DEPTHS[DEPTHS.len() - 1];
+            level = Level::WITHIN_A_TIME;
         }
         if let Some(depth) = go.depth {
             level = DEPTHS[DEPTHS.len().min(depth as usize + 1) - 1];
